@@ -1,0 +1,1 @@
+"""How good a clustering is, and simulated campaigns to try it on."""

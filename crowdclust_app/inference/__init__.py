@@ -1,0 +1,1 @@
+"""Answers in, beliefs out; arrays only."""

@@ -1,0 +1,1 @@
+"""Bayesian crowdclustering (Gomes, Welinder, Krause and Perona 2011)."""

@@ -1,0 +1,1 @@
+"""Images and tables from and to files."""

@@ -1,0 +1,1 @@
+"""Campaign files: tables, migrations, repositories."""
