@@ -1,7 +1,7 @@
 """One worker's work on one HIT as a log of actions, with undo and redo without limit.
 
-The log is what is stored; the groups on screen are what the log says. Undo does not erase anything: it is an action of its
-own, so the history of a restarted program is the history of the one that was killed.
+The log is what is stored; the groups on screen are what the log says. Undo does not erase anything: it is an action
+of its own, so the history of a restarted program is the history of the one that was killed.
 """
 
 from __future__ import annotations
