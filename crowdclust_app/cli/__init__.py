@@ -1,0 +1,5 @@
+"""The command line: the same services as the window, for scripts and servers."""
+
+from crowdclust_app.cli.entry import main
+
+__all__ = ["main"]
