@@ -1,0 +1,171 @@
+"""How each worker's groups compare with the clusters of a run, and words for habits worth a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.responses import ResponseTable
+    from crowdclust_app.services.fitting import Run
+
+RANDOM_BELOW = 0.1
+"""Likeness to the clusters (1 the same, 0 what chance gives) under which a worker may have answered at random."""
+
+FEWEST_PAIR_LABELS = 45
+"""Pair labels (ten items in one HIT) under which a worker's habits are not judged."""
+
+FAST_SHARE = 1 / 3
+"""A worker is called fast below this share of the middle worker's time for an item."""
+
+FAST_SECONDS_AN_ITEM = 0.25
+"""A worker is called fast below this time for an item, whatever the others needed."""
+
+RANDOM, ONE_GROUP, ALL_APART, FAST = "random?", "one group?", "all apart?", "fast"
+
+FLAG_REASONS = {
+    RANDOM: "The groups are hardly more like the clusters than chance would make them.",
+    ONE_GROUP: "Everything was put into one group.",
+    ALL_APART: "Everything was put into a group of its own.",
+    FAST: "Much less time for each photo than the others took.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """One worker of a campaign beside the clusters of a run.
+
+    Parameters
+    ----------
+    matrix
+        Number of this worker's confusion matrix in the run; None without one.
+    hits
+        Submitted HITs.
+    seconds_per_hit
+        Median of the active seconds; None when nobody measured.
+    agreement
+        Share of the pair labels that say what the clusters say; None without labels.
+    likeness
+        Adjusted Rand index against the clusters, pooled over the responses: 1 the same groups, 0 what chance gives;
+        None where the groups cannot tell (everything together or everything apart).
+    flags
+        Words from `FLAG_REASONS`.
+    """
+
+    name: str
+    matrix: int | None
+    hits: int
+    seconds_per_hit: float | None
+    agreement: float | None
+    likeness: float | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PairCounts:
+    """Pairs of each response: all, in one group, in one cluster, in both; each of shape (R,)."""
+
+    pairs: NDArray[np.float64]
+    same_group: NDArray[np.float64]
+    same_cluster: NDArray[np.float64]
+    both: NDArray[np.float64]
+
+
+def _count_pairs(table: ResponseTable, labels: NDArray[np.int64]) -> _PairCounts:
+    """Count by contingency tables; positions whose item has no cluster are left out."""
+    n = table.n_responses
+    response = np.repeat(np.arange(n), table.sizes)
+    cluster = labels[table.items]
+    keep = cluster > 0
+    response, group, cluster = response[keep], table.groups[keep], cluster[keep]
+
+    def pairs(*keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        if not len(response):
+            return np.zeros(n)
+        cells, counts = np.unique(np.column_stack([response, *keys]), axis=0, return_counts=True)
+        return np.bincount(cells[:, 0], weights=counts * (counts - 1) / 2, minlength=n).astype(np.float64)
+
+    return _PairCounts(pairs=pairs(), same_group=pairs(group), same_cluster=pairs(cluster), both=pairs(group, cluster))
+
+
+def worker_rows(
+    table: ResponseTable,
+    labels: NDArray[np.int64],
+    seconds: Mapping[str, Sequence[float]],
+    run: Run | None = None,
+) -> tuple[WorkerRow, ...]:
+    """Describe every worker of a campaign.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (N,)
+        Cluster of each item of the table, 0 for none.
+    seconds
+        Active seconds of each submitted HIT, by worker's name.
+    run
+        Whose confusion matrices the rows point to.
+    """
+    counts = _count_pairs(table, labels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = np.where(counts.pairs > 0, counts.same_group * counts.same_cluster / counts.pairs, 0.0)
+
+    def by_worker(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(table.worker_of_response, weights=values, minlength=table.n_workers).astype(np.float64)
+
+    pairs, together = by_worker(counts.pairs), by_worker(counts.same_group)
+    equal = by_worker(counts.pairs - counts.same_group - counts.same_cluster + 2 * counts.both)
+    gained = by_worker(counts.both - chance)
+    possible = by_worker((counts.same_group + counts.same_cluster) / 2 - chance)
+    hits = np.bincount(table.worker_of_response, minlength=table.n_workers)
+    items = by_worker(table.sizes.astype(np.float64))
+    matrices = _matrices(run)
+    medians = {name: float(np.median(values)) for name, values in seconds.items() if len(values)}
+    an_item = {
+        name: medians[name] * hits[j] / items[j]
+        for j, name in enumerate(table.worker_names)
+        if name in medians and items[j]
+    }
+    rows = []
+    for j, name in enumerate(table.worker_names):
+        varied = 0.0 < together[j] < pairs[j] and possible[j] > 1e-9
+        likeness = float(gained[j] / possible[j]) if varied else None
+        rows.append(
+            WorkerRow(
+                name=name,
+                matrix=matrices.get(name),
+                hits=int(hits[j]),
+                seconds_per_hit=medians.get(name),
+                agreement=float(equal[j] / pairs[j]) if pairs[j] else None,
+                likeness=likeness,
+                flags=_flags(pairs[j], together[j], likeness, an_item.get(name), list(an_item.values())),
+            )
+        )
+    return tuple(rows)
+
+
+def _matrices(run: Run | None) -> dict[str, int]:
+    if run is None:
+        return {}
+    return {name: j for j, name in enumerate(run.worker_names) if run.result.answered[j]}
+
+
+def _flags(
+    pairs: float, together: float, likeness: float | None, an_item: float | None, of_all: Sequence[float]
+) -> tuple[str, ...]:
+    flags = []
+    if pairs >= FEWEST_PAIR_LABELS:
+        if together >= 0.99 * pairs:
+            flags.append(ONE_GROUP)
+        elif together <= 0.01 * pairs:
+            flags.append(ALL_APART)
+        elif likeness is not None and likeness < RANDOM_BELOW:
+            flags.append(RANDOM)
+    if an_item is not None:
+        middle = float(np.median(of_all)) if len(of_all) >= 3 else 0.0
+        if an_item < max(FAST_SECONDS_AN_ITEM, FAST_SHARE * middle):
+            flags.append(FAST)
+    return tuple(flags)

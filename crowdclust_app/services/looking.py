@@ -1,0 +1,326 @@
+"""What the screens show of a stored run: clusters, doubtful items, the facts of one item.
+
+Everything here is arrays and frozen values, made once off the main thread; a screen only reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.services.judging import WorkerRow, worker_rows
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.domain.responses import ResponseTable
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.fitting import FitResult, Run
+
+DOUBTFUL_BELOW = 0.9
+"""An item whose cluster has a smaller probability than this is called doubtful."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """One cluster of a run.
+
+    Parameters
+    ----------
+    number
+        1 is the largest.
+    mean_probability
+        Mean probability of its items to be in it.
+    items : ndarray of shape (size,)
+        Item numbers, the most confident first; among equals the ones nearest to the cluster's centre.
+    doubtful
+        How many of them are doubtful.
+    centre
+        Mean of its items on the two Fisher axes.
+    """
+
+    number: int
+    mean_probability: float
+    items: NDArray[np.int64]
+    doubtful: int
+    centre: tuple[float, float]
+
+    @property
+    def size(self) -> int:
+        """Number of items whose most probable cluster this is."""
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one worker did with one item in one HIT.
+
+    Parameters
+    ----------
+    shown
+        Items in the HIT, this one included.
+    together, apart : ndarray of item numbers
+        The other items, in this worker's group and outside it.
+    from_other_clusters
+        How many of `together` are in another cluster.
+    left_out
+        How many of `apart` are in the item's own cluster.
+    agreement
+        Share of the item's pairs that say what the clusters say.
+    """
+
+    hit: str
+    worker: str
+    shown: int
+    together: NDArray[np.int64]
+    apart: NDArray[np.int64]
+    from_other_clusters: int
+    left_out: int
+    agreement: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether any pair of the item says something else than the clusters."""
+        return bool(self.from_other_clusters or self.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFacts:
+    """What is known about one item; `turns` has the most differing first.
+
+    Parameters
+    ----------
+    alternatives
+        `(cluster, probability)`, the most probable first, down to one in a hundred; empty when never shown.
+    """
+
+    number: int
+    name: str
+    cluster: int
+    probability: float
+    entropy_bits: float
+    times_shown: int
+    alternatives: tuple[tuple[int, float], ...]
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as the screens show it.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (N,)
+        Cluster of each item, 0 for not shown.
+    probability, entropy_bits : ndarray of shape (N,)
+        Probability of that cluster, entropy of all; NaN for items not shown.
+    times_shown : ndarray of shape (N,)
+        Responses that hold the item, by now.
+    doubtful : ndarray
+        Item numbers below `DOUBTFUL_BELOW`, the least sure first.
+    not_shown : ndarray
+        Item numbers without a response in the run.
+    order : ndarray of shape (K,)
+        Cluster indices (0-based) in the order that makes confusion matrices about block-diagonal.
+    new_responses
+        Responses that came in after the run.
+    """
+
+    run: Run
+    table: ResponseTable
+    labels: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    entropy_bits: NDArray[np.float64]
+    times_shown: NDArray[np.int64]
+    clusters: tuple[ClusterRow, ...]
+    doubtful: NDArray[np.int64]
+    not_shown: NDArray[np.int64]
+    workers: tuple[WorkerRow, ...]
+    order: NDArray[np.int64]
+    new_responses: int
+    item_in_run: NDArray[np.int64]
+    item_ptr: NDArray[np.int64]
+    item_positions: NDArray[np.int64]
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """Names of the items by number."""
+        return self.run.item_names
+
+    @property
+    def fisher(self) -> NDArray[np.float64]:
+        """Items on the two Fisher axes; shape (N, 2)."""
+        return self.run.result.fisher
+
+    def is_doubtful(self, item: int) -> bool:
+        """Whether the item's cluster is less sure than `DOUBTFUL_BELOW`."""
+        return bool(self.probability[item] < DOUBTFUL_BELOW)
+
+    def facts(self, item: int) -> ItemFacts:
+        """Collect what the inspector says about one item (a fraction of a millisecond for each response)."""
+        turns = [self._turn(item, int(p)) for p in self.item_positions[self.item_ptr[item] : self.item_ptr[item + 1]]]
+        turns.sort(key=lambda turn: (turn.agreement, turn.hit, turn.worker))
+        alternatives: tuple[tuple[int, float], ...] = ()
+        if self.labels[item] > 0:
+            row = self.run.result.responsibilities[item]
+            best = np.argsort(-row, kind="stable")
+            alternatives = tuple((int(k) + 1, float(row[k])) for k in best if row[k] >= 0.01)
+        return ItemFacts(
+            number=item,
+            name=self.item_names[item],
+            cluster=int(self.labels[item]),
+            probability=float(self.probability[item]),
+            entropy_bits=float(self.entropy_bits[item]),
+            times_shown=int(self.times_shown[item]),
+            alternatives=alternatives,
+            turns=tuple(turns),
+        )
+
+    def _turn(self, item: int, position: int) -> Turn:
+        table = self.table
+        response = int(np.searchsorted(table.response_ptr, position, side="right")) - 1
+        span = slice(int(table.response_ptr[response]), int(table.response_ptr[response + 1]))
+        others = np.arange(span.start, span.stop) != position
+        numbers = self.item_in_run[table.items[span]][others]
+        same_group = (table.groups[span] == table.groups[position])[others]
+        known = numbers >= 0
+        numbers, same_group = numbers[known], same_group[known]
+        same_cluster = self.labels[numbers] == self.labels[item]
+        judged = (self.labels[numbers] > 0) & (self.labels[item] > 0)
+        differing = judged & (same_cluster != same_group)
+        return Turn(
+            hit=table.hit_names[table.hit_of_response[response]],
+            worker=table.worker_names[table.worker_of_response[response]],
+            shown=span.stop - span.start,
+            together=numbers[same_group],
+            apart=numbers[~same_group],
+            from_other_clusters=int((differing & same_group).sum()),
+            left_out=int((differing & ~same_group).sum()),
+            agreement=1.0 - float(differing.sum() / max(judged.sum(), 1)),
+        )
+
+
+def look_at_run(campaign: Campaign, number: int, cancel: CancelToken | None = None) -> RunView:
+    """Load a stored run and make of it what the screens show."""
+    run = campaign.run(number)
+    if cancel:
+        cancel.check()
+    return view_run(run, campaign.table(), active_seconds(campaign))
+
+
+def active_seconds(campaign: Campaign) -> dict[str, list[float]]:
+    """Active seconds of the submitted HITs of every worker, where they were measured."""
+    seconds: dict[str, list[float]] = {}
+    for record in campaign.submitted_times():
+        seconds.setdefault(record[0], []).append(record[1])
+    return seconds
+
+
+def view_run(run: Run, table: ResponseTable, seconds: Mapping[str, Sequence[float]] | None = None) -> RunView:
+    """Make of a run and the responses so far what the screens show.
+
+    Parameters
+    ----------
+    seconds
+        Active seconds of each submitted HIT, by worker's name.
+    """
+    result = run.result
+    labels = np.where(result.shown, result.labels, 0).astype(np.int64)
+    shown = labels > 0
+    q = np.clip(result.responsibilities, 0.0, 1.0)
+    probability = np.full(len(labels), np.nan)
+    probability[shown] = q[shown, labels[shown] - 1]
+    entropy = np.full(len(labels), np.nan)
+    entropy[shown] = -np.where(q > 0, q * np.log2(np.where(q > 0, q, 1.0)), 0.0).sum(axis=1)[shown]
+    entropy = np.abs(entropy)  # no minus before a zero
+
+    number_of = {name: number for number, name in enumerate(run.item_names)}
+    item_in_run = np.array([number_of.get(name, -1) for name in table.item_names], dtype=np.int64)
+    ptr, positions = _positions_of_items(item_in_run[table.items], len(labels))
+
+    below = np.flatnonzero(shown & (np.nan_to_num(probability, nan=1.0) < DOUBTFUL_BELOW))
+    doubtful = below[np.lexsort((below, -entropy[below], probability[below]))]
+    return RunView(
+        run=run,
+        table=table,
+        labels=labels,
+        probability=probability,
+        entropy_bits=entropy,
+        times_shown=np.diff(ptr),
+        clusters=_cluster_rows(result, labels, probability),
+        doubtful=doubtful,
+        not_shown=np.flatnonzero(~shown),
+        workers=worker_rows(table, _labels_in_table(labels, item_in_run), seconds or {}, run),
+        order=block_order(result.confusion[result.answered]),
+        new_responses=max(0, table.n_responses - int(run.result.summary["responses"])),
+        item_in_run=item_in_run,
+        item_ptr=ptr,
+        item_positions=positions,
+    )
+
+
+def _labels_in_table(labels: NDArray[np.int64], item_in_run: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(item_in_run >= 0, labels[np.maximum(item_in_run, 0)], 0)
+
+
+def _positions_of_items(items: NDArray[np.int64], n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Transposed index: positions in the table where each item stands; items of number -1 are left out."""
+    order = np.argsort(items, kind="stable")
+    order = order[items[order] >= 0]
+    counts = np.bincount(items[order], minlength=n_items)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order.astype(np.int64)
+
+
+def _cluster_rows(
+    result: FitResult, labels: NDArray[np.int64], probability: NDArray[np.float64]
+) -> tuple[ClusterRow, ...]:
+    rows = []
+    for k in range(len(result.means)):
+        members = np.flatnonzero(labels == k + 1)
+        if not len(members):
+            continue
+        off = result.positions[members] - result.means[k]
+        distance = np.einsum("nd,nd->n", off, np.linalg.solve(result.covariances[k], off.T).T)
+        # probabilities next to 1 differ by rounding only, so they are told apart by the distance to the centre
+        members = members[np.lexsort((members, distance, -np.round(probability[members], 6)))]
+        rows.append(
+            ClusterRow(
+                number=k + 1,
+                mean_probability=float(probability[members].mean()),
+                items=members,
+                doubtful=int((probability[members] < DOUBTFUL_BELOW).sum()),
+                centre=(float(result.fisher[members, 0].mean()), float(result.fisher[members, 1].mean())),
+            )
+        )
+    return tuple(rows)
+
+
+def block_order(confusion: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Order clusters so that confusion matrices come out about block-diagonal.
+
+    Parameters
+    ----------
+    confusion : ndarray of shape (J, K, K)
+        Matrices of the workers who answered.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        Cluster indices from 0: the leaves of average linkage on one minus the mean matrix, ordered so that neighbours
+        are as like as they can be, cluster 1 in the first half.
+    """
+    n_clusters = confusion.shape[1]
+    if n_clusters < 3 or not len(confusion):
+        return np.arange(n_clusters)
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    mean = np.asarray(confusion.mean(axis=0), dtype=np.float64)
+    distance = 1.0 - (mean + mean.T) / 2.0
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(np.maximum(distance, 0.0), checks=False), method="average", optimal_ordering=True)
+    order = np.asarray(leaves_list(tree), dtype=np.int64)
+    return order if np.flatnonzero(order == 0)[0] < n_clusters / 2 else order[::-1].copy()
