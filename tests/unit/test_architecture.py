@@ -17,7 +17,8 @@ ALLOWED = {
     "domain": {"numpy"},
     "sampling": {"domain", "numpy", "scipy", "numba"},
     "inference": {"domain", "numpy", "scipy", "numba"},
-    "evaluation": {"domain", "numpy", "scipy", "numba"},
+    # simulated campaigns follow a plan
+    "evaluation": {"domain", "sampling", "numpy", "scipy", "numba"},
     "storage": {"domain", "sqlalchemy"},
     "io": {"domain", "numpy", "PIL", "natsort"},
     "services": {
