@@ -1,0 +1,246 @@
+"""Work off the main thread: what comes back, when, and what never does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.gui.jobs import Job, Jobs, JobState
+from crowdclust_app.services.progress import Progress, ProgressReport
+
+
+@pytest.fixture
+def jobs(qtbot: QtBot) -> Iterator[Jobs]:
+    made = Jobs()
+    yield made
+    made.shutdown()
+
+
+def test_the_result_arrives_on_the_main_thread(jobs: Jobs, qtbot: QtBot) -> None:
+    seen: list[tuple[int, threading.Thread]] = []
+    where: list[threading.Thread] = []
+
+    def work(_progress: Progress, _token: CancelToken) -> int:
+        where.append(threading.current_thread())
+        return 41 + 1
+
+    job = jobs.start("inference", work, on_done=lambda result: seen.append((result, threading.current_thread())))
+    qtbot.waitUntil(lambda: bool(seen))
+    assert seen == [(42, threading.main_thread())]
+    assert where[0] is not threading.main_thread()
+    assert job.state is JobState.DONE
+    assert jobs.active == ()
+
+
+def test_the_database_lane_keeps_the_order(jobs: Jobs, qtbot: QtBot) -> None:
+    stored: list[int] = []
+    for number in range(50):
+        jobs.start("database", lambda _p, _t, number=number: stored.append(number))
+    assert jobs.wait()
+    assert stored == list(range(50))
+
+
+def test_two_pictures_are_decoded_at_once_and_one_fit(jobs: Jobs, qtbot: QtBot) -> None:
+    together = threading.Barrier(2, timeout=5)
+    met: list[int] = []
+
+    def decode(_progress: Progress, _token: CancelToken) -> None:
+        together.wait()
+        met.append(1)
+
+    jobs.start("decode", decode)
+    jobs.start("decode", decode)
+    assert jobs.wait()
+    assert met == [1, 1]
+
+    running, most = [0], [0]
+
+    def fit(_progress: Progress, _token: CancelToken) -> None:
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        threading.Event().wait(0.02)
+        running[0] -= 1
+
+    for _ in range(3):
+        jobs.start("inference", fit)
+    assert jobs.wait()
+    assert most == [1]
+
+
+def test_a_cancelled_jobs_stale_result_never_lands(jobs: Jobs, qtbot: QtBot) -> None:
+    finished, landed, cancelled = threading.Event(), [], []
+
+    def work(progress: Progress, _token: CancelToken) -> str:
+        progress(ProgressReport(1, 2, "half"))
+        finished.set()
+        return "stale"
+
+    job = jobs.start(
+        "inference",
+        work,
+        on_done=landed.append,
+        on_progress=landed.append,
+        on_failed=landed.append,
+        on_cancelled=lambda: cancelled.append(True),
+    )
+    assert finished.wait(5)
+    # the result is on its way to the main thread, which has not looked yet
+    job.cancel()
+    qtbot.waitUntil(lambda: bool(cancelled))
+    qtbot.wait(150)
+    assert landed == []
+    assert job.state is JobState.CANCELLED
+
+
+def test_a_job_that_has_not_begun_is_cancelled_without_running(jobs: Jobs, qtbot: QtBot) -> None:
+    go, ran, cancelled = threading.Event(), [], []
+    jobs.start("database", lambda _p, _t: go.wait(5))
+    waiting = jobs.start(
+        "database", lambda _p, _t: ran.append(True), on_cancelled=lambda: cancelled.append(True), title="Waiting"
+    )
+    waiting.cancel()
+    qtbot.waitUntil(lambda: bool(cancelled))
+    go.set()
+    assert jobs.wait()
+    assert ran == []
+
+
+def test_work_that_looks_at_its_token_stops(jobs: Jobs, qtbot: QtBot) -> None:
+    cancelled, began = [], threading.Event()
+
+    def work(_progress: Progress, token: CancelToken) -> None:
+        began.set()
+        while True:
+            token.check()
+
+    job = jobs.start("inference", work, on_cancelled=lambda: cancelled.append(True))
+    assert began.wait(5)
+    job.cancel()
+    qtbot.waitUntil(lambda: bool(cancelled))
+    assert jobs.active == ()
+
+
+def test_progress_comes_at_most_ten_times_a_second_and_the_latest_wins(jobs: Jobs, qtbot: QtBot) -> None:
+    seen: list[int] = []
+    steps = 2000
+
+    def work(progress: Progress, _token: CancelToken) -> None:
+        for step in range(steps):
+            progress(ProgressReport(step, steps, "working"))
+            if step % 10 == 0:
+                threading.Event().wait(0.002)
+
+    jobs.start("inference", work, on_progress=lambda report: seen.append(report.done))
+    assert jobs.wait()
+    assert seen, "no progress was shown"
+    # 200 waits of 2 ms are at least 0.4 s; far fewer reports than steps arrive, and they only go forward
+    assert len(seen) < steps / 20
+    assert seen == sorted(seen)
+    assert max(seen) > steps / 4
+
+
+def test_progress_of_a_tick_is_the_newest_report(jobs: Jobs, qtbot: QtBot) -> None:
+    reported, go, seen = threading.Event(), threading.Event(), []
+
+    def work(progress: Progress, _token: CancelToken) -> None:
+        for step in range(500):
+            progress(ProgressReport(step, 500, ""))
+        reported.set()
+        go.wait(5)
+
+    jobs.start("inference", work, on_progress=lambda report: seen.append(report.done))
+    assert reported.wait(5)
+    qtbot.waitUntil(lambda: bool(seen))
+    go.set()
+    assert jobs.wait()
+    assert seen == [499]
+
+
+def test_a_failure_goes_to_whoever_asked_else_to_the_window(jobs: Jobs, qtbot: QtBot) -> None:
+    def work(_progress: Progress, _token: CancelToken) -> None:
+        raise ValueError("no good")
+
+    mine: list[BaseException] = []
+    windows: list[tuple[Job, BaseException, str]] = []
+    jobs.failed.connect(lambda job, error, details: windows.append((job, error, details)))
+    jobs.start("inference", work, on_failed=mine.append)
+    assert jobs.wait()
+    assert [str(error) for error in mine] == ["no good"]
+    assert windows == []
+
+    lonely = jobs.start("inference", work)
+    assert jobs.wait()
+    (job, error, details) = windows[0]
+    assert job is lonely
+    assert str(error) == "no good"
+    assert "Traceback" in details
+    assert "no good" in details
+
+
+class Listener(QObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[Any] = []
+
+    def hear(self, result: Any) -> None:
+        self.heard.append(result)
+
+
+def test_a_deleted_owner_hears_nothing(jobs: Jobs, qtbot: QtBot) -> None:
+    import shiboken6
+
+    gone, there = Listener(), Listener()
+    heard = gone.heard
+    go = threading.Event()
+    jobs.start("database", lambda _p, _t: go.wait(5), on_done=gone.hear)
+    jobs.start("database", lambda _p, _t: 1, on_done=lambda _result: gone.hear("closure"), owner=gone)
+    jobs.start("database", lambda _p, _t: 2, on_done=there.hear)
+    shiboken6.delete(gone)
+    go.set()
+    assert jobs.wait()
+    assert heard == []
+    assert there.heard == [2]
+
+
+def test_one_callbacks_fault_does_not_lose_the_others(jobs: Jobs, qtbot: QtBot) -> None:
+    heard: list[int] = []
+
+    def faulty(_result: object) -> None:
+        raise RuntimeError("in a callback")
+
+    with qtbot.captureExceptions() as caught:
+        go = threading.Event()
+        jobs.start("database", lambda _p, _t: go.wait(5), on_done=faulty)
+        jobs.start("database", lambda _p, _t: 7, on_done=heard.append)
+        go.set()
+        assert jobs.wait()
+    assert heard == [7]
+    assert [str(error) for _, error, _ in caught] == ["in a callback"]
+
+
+def test_closing_waits_for_what_is_being_stored_and_cancels_the_rest(qtbot: QtBot) -> None:
+    jobs = Jobs()
+    stored, fitted, go = [], [], threading.Event()
+    jobs.start("database", lambda _p, _t: go.wait(5), essential=True)
+    for number in range(5):
+        jobs.start("database", lambda _p, _t, number=number: stored.append(number), essential=True)
+    jobs.start("database", lambda _p, _t: fitted.append(True))
+
+    def fit(_progress: Progress, token: CancelToken) -> None:
+        while not token.cancelled:
+            threading.Event().wait(0.001)
+        fitted.append("stopped")
+
+    jobs.start("inference", fit)
+    go.set()
+    jobs.shutdown()
+    assert stored == [0, 1, 2, 3, 4]
+    assert fitted == ["stopped"]
+    with pytest.raises(RuntimeError, match="closing"):
+        jobs.start("decode", lambda _p, _t: None)
