@@ -1,0 +1,173 @@
+"""The figures and sentences of a fit, as `crowdclust fit --json` gives them (product.md, Summaries)."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.responses import ResponseTable
+
+# Starts that end within this share of the best bound count as the same result.
+_SAME_BOUND = 1e-3
+
+
+def summarise(
+    table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[str, Any], seconds: float
+) -> dict[str, Any]:
+    """Collect the figures of one fit.
+
+    Parameters
+    ----------
+    table
+        What was fitted.
+    settings
+        What decided it, as a plain dictionary.
+    arrays
+        The attributes of a `FitResult`.
+    seconds
+        How long it took.
+
+    Returns
+    -------
+    dict
+        Plain JSON values with the keys of product.md; null where a key does not apply.
+    """
+    sizes = np.bincount(arrays["labels"][arrays["labels"] > 0])[1:]
+    return {
+        "method": settings["method"],
+        "items": table.n_items,
+        "workers": len(np.unique(table.worker_of_response)),
+        "responses": table.n_responses,
+        "pair_labels": table.n_pair_labels,
+        "clusters": int(np.count_nonzero(sizes)),
+        "cluster_sizes": [int(size) for size in sizes if size],
+        "bound": float(arrays["bound"]),
+        "iterations": int(arrays["n_iterations"]),
+        "converged": bool(arrays["converged"]),
+        "starts": [float(bound) for bound in arrays["start_bounds"]],
+        "entropy_bits": float(arrays["entropy_bits"]),
+        "heldout_loglik": None,
+        "heldout_se": None,
+        "verdicts": list(verdicts(table, settings, arrays)),
+        "settings": dict(settings),
+        "seconds": round(seconds, 3),
+        "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def verdicts(table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say in full sentences how far a fit can be trusted.
+
+    Parameters
+    ----------
+    table, settings, arrays
+        As in `summarise`.
+
+    Returns
+    -------
+    tuple of str
+        Convergence, agreement of the starts, what the design cannot answer, the label weight.
+    """
+    from crowdclust_app.sampling.coverage import component_labels
+    from crowdclust_app.sampling.plan import design_warnings
+
+    iterations = arrays["n_iterations"]
+    rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
+    if arrays["converged"]:
+        sentences = [f"The fit converged after {rounds}."]
+    else:
+        sentences = [f"The fit had not converged after {rounds}; its figures could still change."]
+    sentences.append(_about_starts(arrays["start_bounds"]))
+    parts = component_labels(table.n_items, table.response_ptr, table.items)
+    sentences.extend(design_warnings(parts, table.times_shown, table.n_items, todo="let some HITs join the parts"))
+    if len(arrays["means"]) == 1:
+        sentences.append("All items are in one cluster: these responses show no categories with these settings.")
+    sentences.append(_about_label_weight(settings["label_weight"]))
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def compare_with_truth(
+    item_names: Sequence[str], labels: NDArray[np.int64], truth: Mapping[str, str]
+) -> dict[str, Any]:
+    """Compare inferred clusters with known categories.
+
+    Parameters
+    ----------
+    item_names
+        Names of the `N` items.
+    labels : ndarray of shape (N,)
+        Cluster of each item; 0 for an item that was never shown, which is left out.
+    truth
+        Category by item name; items that are not among these are counted and left out.
+
+    Returns
+    -------
+    dict
+        `vi_nats, vi_bits, ari, nmi, truth_items` (items compared) and `truth_ignored` (items of the truth left out).
+
+    Raises
+    ------
+    UserError
+        When not one item can be compared.
+    """
+    from crowdclust_app.evaluation import metrics
+
+    known = [n for n, name in enumerate(item_names) if labels[n] > 0 and name in truth]
+    if not known:
+        raise UserError(
+            "not one item of the truth is in the responses", todo="check that both tables name the items alike"
+        )
+    found = labels[known]
+    right = [truth[item_names[n]] for n in known]
+    distance = metrics.variation_of_information(found, right)
+    return {
+        "vi_nats": distance,
+        "vi_bits": distance / math.log(2),
+        "ari": metrics.adjusted_rand_index(found, right),
+        "nmi": metrics.normalised_mutual_information(found, right),
+        "truth_items": len(known),
+        "truth_ignored": len(truth) - len(known),
+    }
+
+
+def peak_memory_mb() -> float | None:
+    """Most memory this process has held at once, in MB (10^6 bytes); None where the system does not say."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage counts what the parent held before it started us
+        for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) * 1024 / 1e6, 1)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
+
+
+def _about_starts(bounds: Sequence[float]) -> str:
+    if len(bounds) < 2:
+        return ""
+    best, worst = max(bounds), min(bounds)
+    if best - worst <= _SAME_BOUND * abs(best):
+        return f"All {len(bounds)} starts ended at the same bound within {_SAME_BOUND:.1%}."
+    near = sum(best - bound <= _SAME_BOUND * abs(best) for bound in bounds)
+    others = "no other start" if near == 1 else f"{near - 1} other start{'' if near == 2 else 's'}"
+    return (
+        f"The {len(bounds)} starts ended at bounds from {worst:,.1f} to {best:,.1f}; {others} came within "
+        f"{_SAME_BOUND:.1%} of the best."
+    )
+
+
+def _about_label_weight(weight: float) -> str:
+    if weight == 1:
+        return "Every pair label counts in full (label weight 1), as in the paper."
+    return f"Every pair label counts {weight:g} (label weight), because the labels of one HIT are not independent."

@@ -1,0 +1,376 @@
+"""Fitting the clusters: responses in, a run with everything it reports out."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app import __version__
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.services.fit_summary import compare_with_truth, summarise
+from crowdclust_app.services.progress import Progress, ProgressReport
+
+if TYPE_CHECKING:
+    from crowdclust_app.inference.crowdclustering import Crowdclustering, Snapshot
+    from crowdclust_app.services.campaigns import Campaign
+
+__all__ = [
+    "METHODS",
+    "FitProgress",
+    "FitResult",
+    "FitSettings",
+    "Run",
+    "compare_with_truth",
+    "fit_campaign",
+    "fit_table",
+]
+
+METHODS = ("crowdclustering", "consensus")
+
+_PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """Everything that decides a fit, besides the data.
+
+    Parameters
+    ----------
+    method
+        `crowdclustering`, or `consensus`: the same model with every response given to one worker.
+    dimensions
+        `D` of the embedding.
+    starts
+        How many starts are tried; the one with the highest bound is kept.
+    clusters
+        `"bound"`: as many as the bound favours; or a number.
+    label_weight
+        How much each pair label counts, in (0, 1]; 1 is the paper's model.
+    seed
+        Seed of everything random.
+    weight_variance, bias_variance, position_variance
+        Prior variances `s_w`, `s_tau`, `s_x`.
+    concentration, mean_precision, scale, degrees_of_freedom
+        Of the mixture: `alpha`, `beta0`, `J0 = scale I`, `eta0` (D + 2 when None).
+    layer_rounds, max_iterations, tolerance
+        Of the schedule: rounds before the mixture, joint iterations at most, relative change of the bound that ends it.
+    """
+
+    method: Literal["crowdclustering", "consensus"] = "crowdclustering"
+    dimensions: int = 4
+    starts: int = 4
+    clusters: Literal["bound"] | int = "bound"
+    label_weight: float = 1.0
+    seed: int = 0
+    weight_variance: float = 1.0
+    bias_variance: float = 10.0
+    position_variance: float = 1.0
+    concentration: float = 1.0
+    mean_precision: float = 0.01
+    scale: float = 0.2
+    degrees_of_freedom: float | None = None
+    layer_rounds: int = 40
+    max_iterations: int = 100
+    tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UserError(f"there is no method {self.method}", todo=f"choose {' or '.join(METHODS)}")
+        if not 1 <= self.dimensions <= 20:
+            raise UserError(f"{self.dimensions} dimensions cannot be fitted", todo="choose 1 to 20 dimensions")
+        for name in ("starts", "layer_rounds", "max_iterations"):
+            if getattr(self, name) < 1:
+                raise UserError(f"the {name.replace('_', ' ')} must be at least 1", todo="raise the number")
+        clusters: object = self.clusters
+        if clusters != "bound" and not (isinstance(clusters, int) and clusters >= 1):
+            raise UserError(f"{clusters} is no number of clusters", todo="choose bound or a number from 1 on")
+        if not 0 < self.label_weight <= 1:
+            raise UserError(
+                f"the label weight {self.label_weight:g} is out of range", todo="choose a number above 0 and up to 1"
+            )
+        if self.seed < 0:
+            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        positive = ("weight_variance", "bias_variance", "position_variance", "concentration", "mean_precision", "scale")
+        for name in (*positive, "tolerance"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise UserError(f"the {name.replace('_', ' ')} must be a number above 0", todo="choose another")
+        if self.degrees_of_freedom is not None and not self.degrees_of_freedom > self.dimensions - 1:
+            raise UserError(
+                f"the degrees of freedom must be above {self.dimensions - 1} with {self.dimensions} dimensions",
+                todo="raise them",
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings as a plain dictionary, for summaries and storage."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FitProgress(ProgressReport):
+    """How far a fit has come.
+
+    Parameters
+    ----------
+    start, starts
+        Which start is running, counted from 1, of how many.
+    phase
+        `layers`, `mixture` or `joint`.
+    iteration
+        Sweep of that phase.
+    bound
+        The bound now; monotone inside a phase only.
+    clusters
+        Clusters now.
+    seconds
+        Since the fit began.
+    """
+
+    start: int
+    starts: int
+    phase: str
+    iteration: int
+    bound: float
+    clusters: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FitResult:
+    """What was inferred from a table of `N` items and `J` workers: `K` clusters in `D` dimensions.
+
+    Parameters
+    ----------
+    positions, position_variances : ndarray of shape (N, D)
+        Posterior of the items' positions.
+    weights, weight_variances : ndarray of shape (J, D, D)
+        Posterior of the workers' symmetric matrices.
+    biases, bias_variances : ndarray of shape (J,)
+        Posterior of the workers' biases.
+    responsibilities : ndarray of shape (N, K)
+        Probability of each cluster; column 0 is cluster 1, the largest.
+    labels : ndarray of shape (N,)
+        Most probable cluster, counted from 1; 0 for an item that was never shown.
+    shown : ndarray of bool, shape (N,)
+        Whether the item is in any response with another one.
+    means, covariances : ndarray of shape (K, D) and (K, D, D)
+        The clusters' centres and spreads.
+    mixing : ndarray of shape (K,)
+        Expected share of each cluster.
+    bound
+        The lower bound on the log evidence at the end; comparable between fits of the same data, method, prior and
+        label weight.
+    lower_bounds : tuple of (phase, bound)
+        The best start's trace; monotone inside a phase.
+    start_bounds
+        The final bound of every start.
+    n_iterations, converged
+        Joint iterations of the best start, and whether it ended by itself.
+    entropy_bits
+        Mean entropy of the responsibilities over the items shown.
+    fisher : ndarray of shape (N, 2)
+        Positions on the first two Fisher discriminant axes of the clusters.
+    confusion, confusion_bound : ndarray of shape (J, K, K)
+        Probability that a worker puts items of two clusters into one group, calibrated, and by the paper's eq. 10.
+    answered : ndarray of bool, shape (J,)
+        Workers with responses; the others have no confusion matrix to show.
+    summary
+        The figures of `crowdclust fit --json` (product.md).
+    """
+
+    positions: NDArray[np.float64]
+    position_variances: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    weight_variances: NDArray[np.float64]
+    biases: NDArray[np.float64]
+    bias_variances: NDArray[np.float64]
+    responsibilities: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    shown: NDArray[np.bool_]
+    means: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+    mixing: NDArray[np.float64]
+    bound: float
+    lower_bounds: tuple[tuple[str, float], ...]
+    start_bounds: tuple[float, ...]
+    n_iterations: int
+    converged: bool
+    entropy_bits: float
+    fisher: NDArray[np.float64]
+    confusion: NDArray[np.float64]
+    confusion_bound: NDArray[np.float64]
+    answered: NDArray[np.bool_]
+    summary: Mapping[str, Any] = field(default_factory=dict)
+
+
+ARRAYS = tuple(name for name, kind in FitResult.__annotations__.items() if str(kind).startswith("NDArray"))
+"""Names of the attributes of a `FitResult` that are arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A fit as a campaign keeps it.
+
+    Parameters
+    ----------
+    number
+        Counts from 1 in the campaign.
+    stage
+        What was fitted; `all` is the whole collection.
+    created_at
+        When, in UTC.
+    settings, seed
+        What decided it.
+    versions
+        Versions of this program and of the libraries that computed it.
+    fingerprint
+        Hash of the responses it saw (`ResponseTable.fingerprint`).
+    seconds
+        How long it took.
+    result
+        What came out.
+    item_names, worker_names
+        In the order of the result's rows.
+    """
+
+    number: int
+    stage: str
+    created_at: datetime
+    settings: FitSettings
+    seed: int
+    versions: Mapping[str, str]
+    fingerprint: str
+    seconds: float
+    result: FitResult
+    item_names: tuple[str, ...]
+    worker_names: tuple[str, ...]
+
+
+def fit_table(
+    table: ResponseTable,
+    settings: FitSettings,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+) -> FitResult:
+    """Infer the clusters behind a table of responses.
+
+    Parameters
+    ----------
+    table
+        The responses.
+    settings
+        Method, numbers, seed.
+    progress
+        Gets a `FitProgress` a sweep.
+    cancel
+        Stops the fit within a sweep.
+
+    Returns
+    -------
+    FitResult
+        The same for the same table and settings, but for `seconds` and `peak_memory_mb` of the summary.
+
+    Raises
+    ------
+    UserError
+        When there is nothing to infer from.
+    Cancelled
+        When the token says so.
+    """
+    if not table.n_responses:
+        raise UserError("there are no responses yet, so there is nothing to fit", todo="collect or import some first")
+    if not table.n_pair_labels:
+        what = "no response holds two items, so nothing says which items go together"
+        raise UserError(what, todo="collect or import responses to HITs of two or more items")
+    if settings.clusters != "bound" and settings.clusters > table.n_items:
+        what = f"{table.n_items} items cannot fall into {settings.clusters} clusters"
+        raise UserError(what, todo="lower the number of clusters")
+    if progress:
+        progress(ProgressReport(0, None, "preparing"))
+    from crowdclust_app.inference.crowdclustering import Crowdclustering
+
+    began = time.perf_counter()
+    parameters = settings.as_dict()
+    model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
+    model.fit(table, progress=_reporter(settings, progress), cancel=cancel)
+    arrays = _arrays(model)
+    summary = summarise(table, settings.as_dict(), arrays, seconds=time.perf_counter() - began)
+    return FitResult(**arrays, summary=summary)
+
+
+def fit_campaign(
+    campaign: Campaign,
+    settings: FitSettings,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+) -> Run:
+    """Infer the clusters of a campaign from its submitted responses, and keep the run there.
+
+    Parameters
+    ----------
+    campaign
+        Where the responses are and the run goes; earlier runs stay.
+    settings, progress, cancel
+        As in `fit_table`.
+
+    Returns
+    -------
+    Run
+        As it is stored.
+    """
+    from crowdclust_app.services.runs import save_run
+
+    table = campaign.table()
+    result = fit_table(table, settings, progress, cancel)
+    if cancel:
+        cancel.check()
+    return save_run(campaign, table, settings, result, versions=versions(), stage=WHOLE_COLLECTION)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes a fit."""
+    found = {"crowdclust": __version__, "python": platform.python_version()}
+    return found | {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
+
+
+def _arrays(model: Crowdclustering) -> dict[str, Any]:
+    return {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name != "summary"}
+
+
+def _reporter(settings: FitSettings, progress: Progress | None) -> Any:
+    """Turn the estimator's snapshots into reports; None when nobody listens."""
+    if progress is None:
+        return None
+    sweeps = settings.layer_rounds + settings.max_iterations
+
+    def report(snapshot: Snapshot) -> None:
+        before = 0 if snapshot.phase == "layers" else settings.layer_rounds
+        within = snapshot.iteration if snapshot.phase != "mixture" else 0
+        found = "" if snapshot.phase == "layers" else f", {snapshot.clusters} clusters"
+        progress(
+            FitProgress(
+                done=(snapshot.start - 1) * sweeps + min(sweeps, before + within),
+                total=settings.starts * sweeps,
+                text=f"start {snapshot.start} of {snapshot.starts}, {_PHASES.get(snapshot.phase, snapshot.phase)}"
+                f" {snapshot.iteration}, bound {snapshot.bound:,.1f}{found}",
+                start=snapshot.start,
+                starts=snapshot.starts,
+                phase=snapshot.phase,
+                iteration=snapshot.iteration,
+                bound=snapshot.bound,
+                clusters=snapshot.clusters,
+                seconds=snapshot.seconds,
+            )
+        )
+
+    return report
