@@ -85,7 +85,7 @@ def _resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
             small = small.reduce(factors)
     else:
         small = _reduced_in_strips(image, factors, levels)
-    return small if small.size == size else small.resize(size, Image.Resampling.LANCZOS)
+    return small if small.size == size else small.resize(size, Image.Resampling.BICUBIC)
 
 
 def _reduced_in_strips(image: Image.Image, factors: tuple[int, int], levels: Levels | None) -> Image.Image:

@@ -189,6 +189,8 @@ def _what_it_is_instead(path: Path) -> str:
         return "the file holds nothing but zeros"
     if start[4:8] == b"ftyp" and start[8:12] in {b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"heim", b"heis"}:
         return "HEIC pictures cannot be read; save it as JPEG or PNG"
+    if start[:4] in {b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"}:
+        return "this variety of TIFF cannot be read, or it is damaged; save it as PNG or 8-bit TIFF"
     if start.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"<":
         return "it is a web page or text, not a picture"
     return "it is not a picture that this program knows, or its beginning is damaged"
