@@ -1,0 +1,138 @@
+"""Answers out of the campaign file: as responses by names, and as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.domain.responses import Response, ResponseTable
+from crowdclust_app.services.figures import WorkerFigures
+
+if TYPE_CHECKING:
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.storage.connection import Connection
+
+
+def read_table(campaign: Campaign, stage: str) -> ResponseTable:
+    """All current responses of a stage as arrays, in submission order."""
+    from crowdclust_app.storage import answers, catalogue
+
+    with campaign.database.read() as connection:
+        item_names = catalogue.item_paths(connection)
+        worker_names = tuple(worker.name for worker in catalogue.workers(connection))
+        hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
+        rows = answers.current_responses(connection, stage)
+        response, position, items, groups = _positions(connection)
+    place = np.full(int(max((row.response for row in rows), default=0)) + 1, -1, dtype=np.int64)
+    place[[row.response for row in rows]] = np.arange(len(rows))
+    known = response < len(place)
+    at = np.where(known, place[np.where(known, response, 0)], -1)
+    keep = np.flatnonzero(at >= 0)
+    keep = keep[np.lexsort((position[keep], at[keep]))]
+    at, items, groups = at[keep], items[keep], groups[keep]
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(at, minlength=len(rows)))]).astype(np.int64)
+    seen: dict[int, int] = {}
+    hit_of_response = [seen.setdefault(row.hit, len(seen)) for row in rows]
+    return ResponseTable(
+        item_names=item_names,
+        worker_names=worker_names,
+        hit_names=tuple(hit_names[number] for number in seen),
+        response_ptr=ptr,
+        items=items,
+        groups=_canonical(at, groups, ptr),
+        worker_of_response=np.array([row.worker for row in rows], dtype=np.int64),
+        hit_of_response=np.array(hit_of_response, dtype=np.int64),
+    )
+
+
+def read_responses(campaign: Campaign, stage: str) -> list[Response]:
+    """All current responses of a stage by names, in submission order; groups as the worker called them."""
+    from crowdclust_app.storage import answers, catalogue
+
+    with campaign.database.read() as connection:
+        item_names = catalogue.item_paths(connection)
+        worker_names = {worker.number: worker.name for worker in catalogue.workers(connection)}
+        hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
+        rows = answers.current_responses(connection, stage)
+        group_names = answers.group_names(connection)
+        content: dict[int, list[tuple[int, int, int]]] = {row.response: [] for row in rows}
+        for piece in answers.all_response_items(connection):
+            for response, position, item, group in piece:
+                if response in content:
+                    content[response].append((position, item, group))
+    found = []
+    for row in rows:
+        inside = sorted(content[row.response])
+        found.append(
+            Response(
+                hit=hit_names[row.hit],
+                worker=worker_names[row.worker],
+                items=tuple(item_names[item] for _, item, _ in inside),
+                groups=tuple(group_names.get((row.response, group)) or str(group) for _, _, group in inside),
+            )
+        )
+    return found
+
+
+def worker_figures(campaign: Campaign) -> tuple[WorkerFigures, ...]:
+    """How much each worker has done, by worker's number."""
+    from crowdclust_app.storage import catalogue, records
+    from crowdclust_app.storage.times import from_text
+
+    with campaign.database.read() as connection:
+        workers = catalogue.workers(connection)
+        totals = {row[0]: row for row in records.worker_totals(connection)}
+        seconds: dict[int, list[float]] = {}
+        for number, duration in records.worker_seconds(connection):
+            seconds.setdefault(number, []).append(duration)
+    figures = []
+    nothing = (-1, 0, 0, 0, None)
+    for worker in workers:
+        _, hits, items, pairs, last = totals.get(worker.number, nothing)
+        measured = seconds.get(worker.number)
+        figures.append(
+            WorkerFigures(
+                worker=worker,
+                hits=hits,
+                items=items,
+                pair_labels=pairs,
+                seconds_per_hit=float(np.median(measured)) if measured else None,
+                last_submitted_at=None if last is None else from_text(last),
+            )
+        )
+    return tuple(figures)
+
+
+def _positions(
+    connection: Connection,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Response, position, item and group of everything that was ever submitted, as columns."""
+    from crowdclust_app.storage import answers
+
+    pieces = [np.array(piece, dtype=np.int64) for piece in answers.all_response_items(connection)]
+    rows = np.concatenate([np.zeros((0, 4), dtype=np.int64), *pieces])
+    return rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
+
+
+def _canonical(response: NDArray[np.int64], groups: NDArray[np.int64], ptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number groups from 0 in order of first appearance within each response (`canonical_groups` for all at once).
+
+    Parameters
+    ----------
+    response, groups : ndarray of shape (n,)
+        Sorted by response; group numbers as stored.
+    ptr : ndarray of shape (R + 1,)
+        Where each response begins.
+    """
+    if not len(groups):
+        return np.zeros(0, dtype=np.int64)
+    key = response * (int(groups.max()) + 1) + groups
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    # Groups ordered by where they first appear are ordered by response too, so counting within a response is
+    # subtracting what the responses before it have.
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    number = order[which]
+    return number - number[ptr[:-1]][response]

@@ -1,0 +1,246 @@
+"""What a campaign is about: its items, plan, workers, known categories, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, func, insert, select, text, update
+
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, Item, PlanSettings, Worker
+from crowdclust_app.storage import schema
+from crowdclust_app.storage.times import to_text
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRow:
+    """The one row that says what the campaign is."""
+
+    instructions: str
+    image_root_relative: str | None
+    image_root_absolute: str | None
+    settings: PlanSettings
+    revision: int
+
+
+def insert_campaign(
+    connection: Connection,
+    *,
+    instructions: str,
+    root_relative: str | None,
+    root_absolute: str | None,
+    created_with: str,
+    now: datetime,
+) -> None:
+    """Say what the campaign is."""
+    connection.execute(
+        insert(schema.campaign).values(
+            id=1,
+            instructions=instructions,
+            image_root_relative=root_relative,
+            image_root_absolute=root_absolute,
+            created_at=to_text(now),
+            created_with=created_with,
+        )
+    )
+
+
+def insert_stage(connection: Connection, name: str, settings: PlanSettings, now: datetime) -> None:
+    """Add a stage with the settings of its plan."""
+    connection.execute(
+        insert(schema.stages).values(
+            name=name,
+            items_per_hit=settings.items_per_hit,
+            redundancy=settings.redundancy,
+            workers_per_hit=settings.workers_per_hit,
+            seed=settings.seed,
+            created_at=to_text(now),
+        )
+    )
+
+
+def insert_items(connection: Connection, items: Iterable[Item]) -> None:
+    """Add items under the numbers that they have."""
+    rows = [
+        {
+            "number": item.number,
+            "path": item.path,
+            "content_hash": item.content_hash,
+            "byte_size": item.byte_size,
+            "width": item.width,
+            "height": item.height,
+            "frames": item.frames,
+        }
+        for item in items
+    ]
+    if rows:
+        connection.execute(insert(schema.items), rows)
+
+
+def insert_left_out(connection: Connection, status: str, found: Iterable[tuple[str, str]]) -> None:
+    """Remember files that did not become items, with the original's path or the reason."""
+    rows = [{"path": path, "status": status, "detail": detail} for path, detail in found]
+    if rows:
+        connection.execute(insert(schema.left_out), rows)
+
+
+def insert_hits(connection: Connection, hits: Sequence[Hit]) -> None:
+    """Add HITs in plan order, under the numbers that they have."""
+    if not hits:
+        return
+    first = connection.execute(select(func.coalesce(func.max(schema.hits.c.position), -1) + 1)).scalar_one()
+    connection.execute(
+        insert(schema.hits),
+        [
+            {
+                "number": hit.number,
+                "stage": hit.stage,
+                "name": hit.name,
+                "position": first + place,
+                "workers_wanted": hit.workers_wanted,
+            }
+            for place, hit in enumerate(hits)
+        ],
+    )
+    connection.execute(
+        insert(schema.hit_items),
+        [{"hit": hit.number, "item": item, "position": at} for hit in hits for at, item in enumerate(hit.items)],
+    )
+
+
+def insert_worker(connection: Connection, name: str, now: datetime) -> Worker:
+    """Add a worker; the name must be new."""
+    number = connection.execute(select(func.coalesce(func.max(schema.workers.c.number) + 1, 0))).scalar_one()
+    connection.execute(insert(schema.workers).values(number=number, name=name, created_at=to_text(now)))
+    return Worker(number, name)
+
+
+def bump_revision(connection: Connection) -> None:
+    """Say that something which screens show has changed."""
+    connection.execute(update(schema.campaign).values(revision=schema.campaign.c.revision + 1))
+
+
+def revision(connection: Connection) -> int:
+    """How often something that screens show has changed."""
+    return int(connection.execute(select(schema.campaign.c.revision)).scalar_one())
+
+
+def campaign_row(connection: Connection) -> CampaignRow:
+    """What the campaign is, with the plan settings of the whole collection."""
+    row = connection.execute(select(schema.campaign)).one()
+    stage = connection.execute(select(schema.stages).where(schema.stages.c.name == WHOLE_COLLECTION)).one()
+    return CampaignRow(
+        instructions=row.instructions,
+        image_root_relative=row.image_root_relative,
+        image_root_absolute=row.image_root_absolute,
+        settings=PlanSettings(stage.items_per_hit, stage.redundancy, stage.workers_per_hit, stage.seed),
+        revision=row.revision,
+    )
+
+
+def set_image_root(connection: Connection, relative: str | None, absolute: str) -> None:
+    """Say where the images are now."""
+    connection.execute(update(schema.campaign).values(image_root_relative=relative, image_root_absolute=absolute))
+
+
+def items(connection: Connection) -> tuple[Item, ...]:
+    """All items by number."""
+    columns = schema.items.c
+    statement = select(
+        columns.number,
+        columns.path,
+        columns.content_hash,
+        columns.byte_size,
+        columns.width,
+        columns.height,
+        columns.frames,
+    ).order_by(columns.number)
+    return tuple(Item(*row) for row in connection.execute(statement))
+
+
+def item_paths(connection: Connection) -> tuple[str, ...]:
+    """The items' names by number (numbers count from 0 without gaps)."""
+    return tuple(connection.execute(select(schema.items.c.path).order_by(schema.items.c.number)).scalars())
+
+
+def has_images(connection: Connection) -> bool:
+    """Whether the campaign was made from image files."""
+    return connection.execute(select(schema.campaign.c.image_root_absolute)).scalar_one() is not None
+
+
+def left_out(connection: Connection) -> tuple[tuple[str, str, str], ...]:
+    """Files that did not become items: path, status, detail."""
+    columns = schema.left_out.c
+    statement = select(columns.path, columns.status, columns.detail).order_by(columns.path)
+    return tuple((row.path, row.status, row.detail) for row in connection.execute(statement))
+
+
+def workers(connection: Connection) -> tuple[Worker, ...]:
+    """All workers by number (numbers count from 0 without gaps)."""
+    statement = select(schema.workers.c.number, schema.workers.c.name).order_by(schema.workers.c.number)
+    return tuple(Worker(row.number, row.name) for row in connection.execute(statement))
+
+
+def hits(connection: Connection) -> tuple[Hit, ...]:
+    """All HITs in plan order, then the imported ones."""
+    members: dict[int, list[int]] = {}
+    inside = schema.hit_items.c
+    for hit, item in connection.execute(select(inside.hit, inside.item).order_by(inside.hit, inside.position)):
+        members.setdefault(hit, []).append(item)
+    columns = schema.hits.c
+    statement = select(columns.number, columns.name, columns.workers_wanted, columns.stage).order_by(columns.position)
+    return tuple(
+        Hit(row.number, row.name, tuple(members.get(row.number, ())), row.workers_wanted, row.stage)
+        for row in connection.execute(statement)
+    )
+
+
+def hit_numbers(connection: Connection) -> dict[str, int]:
+    """Number of each HIT by name."""
+    return {row.name: row.number for row in connection.execute(select(schema.hits.c.name, schema.hits.c.number))}
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """How many there are of everything, under the names of the services' figures."""
+    row = connection.execute(
+        text(
+            """
+            WITH done AS (SELECT hit, count(*) AS n FROM assignments WHERE status = 'submitted' GROUP BY hit)
+            SELECT (SELECT count(*) FROM items) AS items,
+                   (SELECT count(*) FROM hits) AS hits,
+                   (SELECT coalesce(sum(workers_wanted), 0) FROM hits) AS assignments_planned,
+                   (SELECT coalesce(sum(d.n), 0) FROM done d JOIN hits h ON h.number = d.hit
+                     WHERE h.workers_wanted > 0) AS assignments_submitted,
+                   (SELECT count(*) FROM assignments WHERE status = 'open') AS assignments_open,
+                   (SELECT count(*) FROM assignments WHERE status = 'skipped') AS assignments_skipped,
+                   (SELECT count(*) FROM done d JOIN hits h ON h.number = d.hit
+                     WHERE h.workers_wanted > 0 AND d.n >= h.workers_wanted) AS hits_complete,
+                   (SELECT count(*) FROM workers) AS workers,
+                   (SELECT count(*) FROM responses WHERE supersedes IS NULL) AS responses,
+                   (SELECT count(*) FROM flags) AS flags,
+                   (SELECT count(*) FROM runs) AS runs,
+                   (SELECT count(*) FROM truth) AS truth_items
+            """
+        )
+    ).one()
+    return {name: int(value) for name, value in row._mapping.items()}
+
+
+def truth(connection: Connection) -> dict[str, str]:
+    """Known category of each item that has one, by the item's name."""
+    statement = (
+        select(schema.items.c.path, schema.truth.c.category)
+        .join(schema.items, schema.items.c.number == schema.truth.c.item)
+        .order_by(schema.items.c.number)
+    )
+    return {row.path: row.category for row in connection.execute(statement)}
+
+
+def set_truth(connection: Connection, categories: Mapping[int, str]) -> None:
+    """Store known categories by item number, replacing earlier ones of the same items."""
+    if categories:
+        connection.execute(
+            insert(schema.truth).prefix_with("OR REPLACE"),
+            [{"item": item, "category": category} for item, category in categories.items()],
+        )

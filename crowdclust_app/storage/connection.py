@@ -1,0 +1,172 @@
+"""Make and open campaign files; short transactions on pooled connections.
+
+`Database.read` sees one consistent state, `Database.write` takes SQLite's write lock at its beginning (BEGIN
+IMMEDIATE), so what it read is still true when it writes, whoever else has the file open.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection as Connection
+from sqlalchemy import Engine, QueuePool, create_engine, event
+
+from crowdclust_app.domain.errors import CrowdclustError, UserError
+from crowdclust_app.storage import schema
+from crowdclust_app.storage.failures import disk_full, said_plainly
+from crowdclust_app.storage.files import publish, remove_stale, remove_temporary, temporary_beside
+from crowdclust_app.storage.migrations import migrate
+from crowdclust_app.storage.probe import file_uri, has_wal, inspect
+
+BUSY_SECONDS = 20.0
+
+
+class Database:
+    """A campaign file that is open; safe to use from several threads.
+
+    Parameters
+    ----------
+    path
+        The file, which exists and is a campaign of this version (`open_database` makes sure).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._closed = False
+        self._engine = _engine(file_uri(path, "rw"), _IN_USE)
+        self._writing = self._engine.execution_options(crowdclust_write=True)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One consistent view of the campaign."""
+        with self._transaction(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One change, on disk when the block is left, undone when it raises."""
+        with self._transaction(self._writing) as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        if self._closed:
+            raise CrowdclustError(f"the campaign {self.path} has been closed")
+        with said_plainly(self.path), engine.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection; SQLite then folds the write-ahead log into the file."""
+        self._closed = True
+        self._engine.dispose()
+
+
+def open_database(path: Path) -> Database:
+    """Open a campaign file for reading and writing, migrating it first if it is of an older version.
+
+    Raises
+    ------
+    UserError
+        When it is no campaign, damaged, of a newer version, or cannot be written.
+    """
+    version = inspect(path)
+    if version < schema.SCHEMA_VERSION:
+        migrate(path, version)
+    database = Database(path)
+    try:
+        with database.write():
+            pass  # taking the write lock finds a read-only file or folder now and not at the first answer
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+@contextmanager
+def building(final: Path) -> Iterator[Connection]:
+    """Make a new campaign file; it appears under its name, whole, when the block is left without an exception.
+
+    Until then everything goes to a hidden file in the same folder, which a killed program may leave but nobody takes
+    for a campaign; the next creation of the same name removes it.
+
+    Raises
+    ------
+    UserError
+        When there is something of that name already, or the folder cannot be written.
+    """
+    remove_stale(final)
+    refuse_existing(final)
+    part = temporary_beside(final)
+    try:
+        with said_plainly(final):
+            engine = _engine(file_uri(part, "rwc"), _BUILDING)
+            try:
+                with engine.execution_options(crowdclust_write=True).begin() as connection:
+                    _create_tables(connection)
+                    yield connection
+            finally:
+                engine.dispose()
+            with closing(sqlite3.connect(file_uri(part, "rw"), uri=True, isolation_level=None)) as plain:
+                plain.execute("PRAGMA journal_mode = WAL")  # kept in the file from here on
+            if has_wal(part):
+                raise disk_full(final)  # SQLite could not fold its log into the file, and says so to nobody
+            refuse_existing(final)
+            publish(part, final)
+    finally:
+        remove_temporary(part)
+
+
+def _create_tables(connection: Connection) -> None:
+    schema.metadata.create_all(connection, checkfirst=False)
+    for statement in schema.rules():
+        connection.exec_driver_sql(statement)
+    connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+    connection.exec_driver_sql(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
+
+
+def refuse_existing(final: Path) -> None:
+    """Raise `UserError` when a campaign cannot get this name: it is taken, or there is no such folder."""
+    if os.path.lexists(final):
+        raise UserError(
+            "there is already something of this name, and it was left alone",
+            where=str(final),
+            todo="choose another name for the campaign",
+        )
+    if not final.parent.is_dir():
+        raise UserError("there is no such folder", where=str(final.parent), todo="make it or choose another")
+
+
+_ALWAYS = (
+    "foreign_keys = ON",
+    "recursive_triggers = ON",  # without it, INSERT OR REPLACE gets past the triggers that forbid DELETE
+    "trusted_schema = OFF",
+)
+_IN_USE = ("journal_mode = WAL", "synchronous = FULL", *_ALWAYS)
+# A file that is being built is thrown away when anything goes wrong, and synced as a whole before it gets its name.
+_BUILDING = ("page_size = 8192", "journal_mode = MEMORY", "synchronous = OFF", *_ALWAYS)
+
+
+def _engine(uri: str, pragmas: tuple[str, ...]) -> Engine:
+    def connect() -> sqlite3.Connection:
+        # Autocommit at the driver's level: the events below begin transactions themselves.
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
+        try:
+            for pragma in pragmas:
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=4, max_overflow=-1)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("crowdclust_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

@@ -1,0 +1,88 @@
+"""Bring a campaign file of an older version up to this one, after copying it beside itself.
+
+A step takes the file from version `n` to `n + 1` and is registered in `STEPS`. All steps of one migration are one
+transaction: killed anywhere, the file is either the old one or the new one, and the copy of the old one stays.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+
+from crowdclust_app.domain.errors import CrowdclustError
+from crowdclust_app.storage import schema
+from crowdclust_app.storage.failures import damaged, said_plainly
+from crowdclust_app.storage.files import publish, remove_temporary, temporary_beside
+from crowdclust_app.storage.probe import file_uri, reading
+
+Step = Callable[[sqlite3.Connection], None]
+
+STEPS: Mapping[int, Step] = {}
+
+
+def migrate(path: Path, version: int) -> Path:
+    """Copy the file beside itself, then bring it to `schema.SCHEMA_VERSION`.
+
+    Parameters
+    ----------
+    path
+        A whole campaign file.
+    version
+        Its schema version.
+
+    Returns
+    -------
+    Path
+        The copy of the file as it was.
+    """
+    backup = _back_up(path, version)
+    with (
+        said_plainly(path),
+        closing(sqlite3.connect(file_uri(path, "rw"), uri=True, isolation_level=None, timeout=20)) as connection,
+    ):
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = OFF")  # steps may rebuild tables; checked as a whole below
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Another program may have migrated it while we waited for the lock.
+            now = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            while now < schema.SCHEMA_VERSION:
+                if now not in STEPS:
+                    raise CrowdclustError(f"no migration leads from version {now} of {path}")
+                STEPS[now](connection)
+                now += 1
+                connection.execute(f"PRAGMA user_version = {now}")
+            broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+            if broken is not None:
+                raise damaged(path, f"a row of {broken[0]} refers to a missing row of {broken[2]}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    return backup
+
+
+def _back_up(path: Path, version: int) -> Path:
+    """Copy the file, with what its write-ahead log holds, under a name of its own beside it."""
+    part = temporary_beside(path)
+    try:
+        with (
+            reading(path) as source,
+            said_plainly(path),
+            closing(sqlite3.connect(file_uri(part, "rwc"), uri=True)) as target,
+        ):
+            source.backup(target)
+        count = 1
+        while True:
+            number = "" if count == 1 else f"-{count}"
+            backup = path.with_name(f"{path.stem}.v{version}-backup{number}{path.suffix}")
+            if not backup.exists():
+                with said_plainly(path):
+                    publish(part, backup)
+                return backup
+            count += 1
+    finally:
+        remove_temporary(part)

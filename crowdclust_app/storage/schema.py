@@ -1,0 +1,296 @@
+"""Tables of a campaign file, schema version 1.
+
+Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags` and `runs` carry triggers
+that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. The items of a response are written
+first and its row in `responses` last: that row seals the set, after it no item can be added, and it is refused unless
+the set covers exactly the items of the HIT. Times are ISO 8601 text in UTC with microseconds: they sort as text.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+SCHEMA_VERSION = 1
+APPLICATION_ID = 0x43726443  # "CrdC"
+
+metadata = MetaData()
+
+campaign = Table(
+    "campaign",
+    metadata,
+    Column("id", Integer, CheckConstraint("id = 1"), primary_key=True),
+    Column("instructions", Text, nullable=False),
+    Column("image_root_relative", Text),  # to the campaign file's folder, with "/"; none across Windows drives
+    Column("image_root_absolute", Text),  # none for a campaign without images
+    Column("created_at", Text, nullable=False),
+    Column("created_with", Text, nullable=False),
+    Column("revision", Integer, nullable=False, server_default=text("1")),
+)
+
+stages = Table(
+    "stages",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("items_per_hit", Integer, nullable=False),
+    Column("redundancy", Integer, nullable=False),
+    Column("workers_per_hit", Integer, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+items = Table(
+    "items",
+    metadata,
+    Column("number", Integer, primary_key=True),  # counts from 0 in the order of the scan, as in the plan
+    Column("path", Text, nullable=False, unique=True),
+    Column("content_hash", Text),
+    Column("byte_size", Integer),
+    Column("width", Integer),
+    Column("height", Integer),
+    Column("frames", Integer, nullable=False),
+)
+
+left_out = Table(
+    "left_out",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("status", Text, CheckConstraint("status IN ('duplicate', 'unreadable')"), nullable=False),
+    Column("detail", Text, nullable=False),  # path of the original, or the reason
+)
+
+hits = Table(
+    "hits",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("stage", Text, ForeignKey("stages.name"), nullable=False),
+    Column("name", Text, nullable=False, unique=True),
+    Column("position", Integer, nullable=False),
+    # R; 0 for an imported HIT, which is handed to nobody and may have any number of responses
+    Column("workers_wanted", Integer, CheckConstraint("workers_wanted >= 0"), nullable=False),
+)
+
+hit_items = Table(
+    "hit_items",
+    metadata,
+    Column("hit", Integer, ForeignKey("hits.number"), primary_key=True),
+    Column("item", Integer, ForeignKey("items.number"), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Index("hit_items_by_item", "item"),
+    sqlite_with_rowid=False,
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("name", Text, CheckConstraint("name <> ''"), nullable=False, unique=True),
+    Column("created_at", Text, nullable=False),
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("hit", Integer, ForeignKey("hits.number"), nullable=False),
+    Column("worker", Integer, ForeignKey("workers.number"), nullable=False),
+    Column("status", Text, CheckConstraint("status IN ('open', 'submitted', 'skipped')"), nullable=False),
+    Column("item_order", Text),  # JSON list of item numbers as this worker sees them; none for imported answers
+    Column("started_at", Text, nullable=False),
+    Column("last_event_at", Text, nullable=False),  # the lease counts from here
+    Column("closed_at", Text),
+    Column("active_seconds", Float, nullable=False, server_default=text("0")),
+    UniqueConstraint("hit", "worker"),  # never twice to one worker
+    Index("one_open_assignment_a_worker", "worker", unique=True, sqlite_where=text("status = 'open'")),
+    Index("assignments_by_hit", "hit", "status", "last_event_at"),
+    Index("assignments_by_worker", "worker", "status"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("assignment", Integer, ForeignKey("assignments.number"), nullable=False),
+    Column("at", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("placements", Text),  # JSON list of [position, group] for "place"
+    Column("active_seconds", Float, nullable=False),
+    Index("events_by_assignment", "assignment", "number"),
+    sqlite_autoincrement=True,
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("assignment", Integer, ForeignKey("assignments.number"), nullable=False),
+    Column("submitted_at", Text, nullable=False),
+    Column("wall_seconds", Float),
+    Column("active_seconds", Float),
+    Column("source", Text, CheckConstraint("source IN ('window', 'import', 'revision')"), nullable=False),
+    Column("supersedes", Integer, ForeignKey("responses.number"), unique=True),
+    Column("comment", Text),
+    Index("one_first_response_an_assignment", "assignment", unique=True, sqlite_where=text("supersedes IS NULL")),
+    Index("responses_by_assignment", "assignment"),
+)
+
+response_items = Table(
+    "response_items",
+    metadata,
+    Column(
+        "response",
+        Integer,
+        ForeignKey("responses.number", deferrable=True, initially="DEFERRED"),
+        primary_key=True,
+    ),
+    Column("item", Integer, ForeignKey("items.number"), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("grp", Integer, CheckConstraint("grp >= 1"), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+response_groups = Table(
+    "response_groups",
+    metadata,
+    Column(
+        "response", Integer, ForeignKey("responses.number", deferrable=True, initially="DEFERRED"), primary_key=True
+    ),
+    Column("grp", Integer, primary_key=True),
+    Column("name", Text, nullable=False),  # what a table called the group, where that was not its number
+    sqlite_with_rowid=False,
+)
+
+flags = Table(
+    "flags",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("item", Integer, ForeignKey("items.number"), nullable=False),
+    Column("worker", Integer, ForeignKey("workers.number"), nullable=False),
+    Column("assignment", Integer, ForeignKey("assignments.number"), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    UniqueConstraint("assignment", "item", "reason"),
+    sqlite_autoincrement=True,
+)
+
+truth = Table(
+    "truth",
+    metadata,
+    Column("item", Integer, ForeignKey("items.number"), primary_key=True),
+    Column("category", Text, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("stage", Text, ForeignKey("stages.name"), nullable=False),
+    Column("method", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("versions", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("scalars", Text, nullable=False),  # JSON: what the result holds besides arrays
+    Column("names", Text, nullable=False),  # JSON: the items and workers that the arrays' rows are about
+    Column("arrays", LargeBinary, nullable=False),  # an .npz archive, read without pickle
+    sqlite_autoincrement=True,
+)
+
+_FIXED = {
+    "events": "what was done is history and is never changed",
+    "responses": "a submitted response is never changed; a revision supersedes it",
+    "response_items": "a submitted response is never changed; a revision supersedes it",
+    "response_groups": "a submitted response is never changed; a revision supersedes it",
+    "flags": "a flag is history and is never changed",
+    "runs": "a run is never changed; fit again",
+    "hit_items": "the items of a HIT never change",
+}
+
+_RULES = (
+    """
+    CREATE TRIGGER response_items_sealed BEFORE INSERT ON response_items
+    WHEN EXISTS (SELECT 1 FROM responses WHERE number = NEW.response)
+    BEGIN SELECT RAISE(ABORT, 'a submitted response is never changed; a revision supersedes it'); END
+    """,
+    """
+    CREATE TRIGGER responses_cover_their_hit BEFORE INSERT ON responses
+    WHEN EXISTS (
+        SELECT 1 FROM assignments a
+        WHERE a.number = NEW.assignment
+          AND (a.status <> 'submitted'
+               OR (SELECT count(*) FROM hit_items WHERE hit = a.hit)
+                  <> (SELECT count(*) FROM response_items WHERE response = NEW.number)
+               OR EXISTS (SELECT item FROM response_items WHERE response = NEW.number
+                          EXCEPT SELECT item FROM hit_items WHERE hit = a.hit)))
+    BEGIN SELECT RAISE(ABORT, 'a response covers exactly the items of its HIT'); END
+    """,
+    """
+    CREATE TRIGGER assignments_stay_closed BEFORE UPDATE OF status, hit, worker, item_order ON assignments
+    WHEN OLD.status <> 'open'
+    BEGIN SELECT RAISE(ABORT, 'a closed assignment is never opened again'); END
+    """,
+    """
+    CREATE TRIGGER assignments_within_r_update BEFORE UPDATE OF status ON assignments
+    WHEN NEW.status = 'submitted' AND EXISTS (
+        SELECT 1 FROM hits h WHERE h.number = NEW.hit AND h.workers_wanted > 0 AND h.workers_wanted <=
+            (SELECT count(*) FROM assignments WHERE hit = NEW.hit AND status = 'submitted'))
+    BEGIN SELECT RAISE(ABORT, 'this HIT already has all its workers'); END
+    """,
+    """
+    CREATE TRIGGER assignments_within_r_insert BEFORE INSERT ON assignments
+    WHEN NEW.status = 'submitted' AND EXISTS (
+        SELECT 1 FROM hits h WHERE h.number = NEW.hit AND h.workers_wanted > 0 AND h.workers_wanted <=
+            (SELECT count(*) FROM assignments WHERE hit = NEW.hit AND status = 'submitted'))
+    BEGIN SELECT RAISE(ABORT, 'this HIT already has all its workers'); END
+    """,
+)
+
+_VIEWS = (
+    """
+    CREATE VIEW current_responses AS
+    SELECT r.number AS response, a.hit AS hit, a.worker AS worker, h.stage AS stage, r.submitted_at AS submitted_at,
+           r.wall_seconds AS wall_seconds, r.active_seconds AS active_seconds, a.number AS assignment
+    FROM responses r JOIN assignments a ON a.number = r.assignment JOIN hits h ON h.number = a.hit
+    WHERE NOT EXISTS (SELECT 1 FROM responses later WHERE later.supersedes = r.number)
+    """,
+    """
+    CREATE VIEW pair_labels AS
+    SELECT ia.path AS item_a, ib.path AS item_b, w.name AS worker, h.name AS hit,
+           CASE WHEN a.grp = b.grp THEN 1 ELSE -1 END AS label
+    FROM current_responses r
+    JOIN hits h ON h.number = r.hit
+    JOIN workers w ON w.number = r.worker
+    JOIN response_items a ON a.response = r.response
+    JOIN response_items b ON b.response = r.response AND b.item > a.item
+    JOIN items ia ON ia.number = a.item
+    JOIN items ib ON ib.number = b.item
+    """,
+)
+
+
+def rules() -> tuple[str, ...]:
+    """Statements that make the triggers and views, in the order in which they can be run."""
+    fixed = tuple(
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{why}'); END"
+        for table, why in _FIXED.items()
+        for verb in ("UPDATE", "DELETE")
+    )
+    return fixed + _RULES + _VIEWS
+
+
+VIEW_NAMES = ("current_responses", "pair_labels")

@@ -1,0 +1,7 @@
+"""Fixtures for tests of the storage."""
+
+from __future__ import annotations
+
+from campaign_making import make_campaign
+
+__all__ = ["make_campaign"]
