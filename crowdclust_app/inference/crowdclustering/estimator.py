@@ -1,0 +1,263 @@
+"""Bayesian crowdclustering as one object (Gomes, Welinder, Krause and Perona 2011)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.inference.crowdclustering.confusion import (
+    activity_moments,
+    bound_confusion,
+    calibrated_confusion,
+)
+from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
+from crowdclust_app.inference.crowdclustering.kernels import Floats, Ints
+from crowdclust_app.inference.crowdclustering.mixture import expected_weights
+from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start
+from crowdclust_app.inference.crowdclustering.settings import Settings
+from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
+
+NOT_SHOWN = 0
+
+
+class Crowdclustering:
+    """Find atomic clusters, and how each worker sorts them, from partial clusterings.
+
+    The constructor keeps its parameters; `fit` checks them. A fit is a function of the table, the parameters and the
+    seed. Where it did not converge `converged_` says so; there is no warning.
+
+    Parameters
+    ----------
+    dimensions
+        `D` of the space in which items lie.
+    starts
+        How many starts; the first is spectral, the others random, the highest bound wins.
+    clusters
+        "bound": as many as the bound asks for. A number: that many components (the fit may leave some of them
+        without items).
+    label_weight
+        `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
+        less is better where placements are noisy.
+    weight_variance, bias_variance, position_variance
+        Prior variances `s_w` of the workers' weights, `s_tau` of their biases, and `s_x` of positions while there is
+        no mixture yet.
+    concentration
+        `alpha` of the Dirichlet process.
+    mean_precision, scale, degrees_of_freedom
+        `beta0`, `J0` (times the identity) and `eta0` of the components' Normal-Wishart prior; `eta0` is `D + 2`
+        unless given.
+    layer_rounds
+        Rounds of positions and workers before the mixture.
+    max_iterations, tolerance
+        The joint phase ends when the bound changes by less than `tolerance` of itself, or after so many iterations.
+    consensus
+        Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute.
+    seed
+        Seed of the random starts.
+
+    Attributes
+    ----------
+    positions_, position_variances_ : ndarray of shape (N, D)
+        Items; one that is not shown has the mixture's own mean and variances.
+    weights_, weight_variances_ : ndarray of shape (J, D, D)
+        Workers' symmetric weights; the prior for who gave no label.
+    biases_, bias_variances_ : ndarray of shape (J,)
+    answered_ : ndarray of shape (J,)
+        Who gave at least one pair label.
+    shown_ : ndarray of shape (N,)
+        Items with at least one pair label.
+    responsibilities_ : ndarray of shape (N, K)
+        Probabilities of the clusters, the largest first. An item that is not shown has `mixing_`.
+    labels_ : ndarray of shape (N,)
+        Most probable cluster, counted from 1; 0 for an item that is not shown.
+    means_, covariances_, mixing_ : ndarray of shape (K, D), (K, D, D), (K,)
+        The clusters' means, covariances `J_k / eta_k` and expected weights.
+    bound_ : float
+        The bound `F` of the best start, in nats.
+    lower_bounds_ : tuple of (str, float)
+        Phase and bound of each round of the best start; within a phase it never falls.
+    start_bounds_ : tuple of float
+        Bound of each start.
+    n_iterations_ : int
+        Joint iterations of the best start.
+    converged_ : bool
+        Whether they sufficed.
+    entropy_bits_ : float
+        Mean entropy of the responsibilities of items shown, in bits.
+    fisher_ : ndarray of shape (N, 2)
+        Positions projected on the first two Fisher discriminant directions.
+    confusion_, confusion_bound_ : ndarray of shape (J, K, K)
+        Probability that a worker puts an item of one cluster with one of another, and the paper's lower bound of it
+        (eq. 10). Where `answered_` is false they say nothing.
+    """
+
+    positions_: Floats
+    position_variances_: Floats
+    weights_: Floats
+    weight_variances_: Floats
+    biases_: Floats
+    bias_variances_: Floats
+    answered_: NDArray[np.bool_]
+    shown_: NDArray[np.bool_]
+    responsibilities_: Floats
+    labels_: Ints
+    means_: Floats
+    covariances_: Floats
+    mixing_: Floats
+    bound_: float
+    lower_bounds_: tuple[tuple[str, float], ...]
+    start_bounds_: tuple[float, ...]
+    n_iterations_: int
+    converged_: bool
+    entropy_bits_: float
+    fisher_: Floats
+    confusion_: Floats
+    confusion_bound_: Floats
+
+    def __init__(
+        self,
+        dimensions: int = 4,
+        starts: int = 4,
+        clusters: Literal["bound"] | int = "bound",
+        label_weight: float = 1.0,
+        weight_variance: float = 1.0,
+        bias_variance: float = 10.0,
+        position_variance: float = 1.0,
+        concentration: float = 1.0,
+        mean_precision: float = 0.01,
+        scale: float = 0.2,
+        degrees_of_freedom: float | None = None,
+        layer_rounds: int = 40,
+        max_iterations: int = 100,
+        tolerance: float = 1e-6,
+        consensus: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.dimensions = dimensions
+        self.starts = starts
+        self.clusters = clusters
+        self.label_weight = label_weight
+        self.weight_variance = weight_variance
+        self.bias_variance = bias_variance
+        self.position_variance = position_variance
+        self.concentration = concentration
+        self.mean_precision = mean_precision
+        self.scale = scale
+        self.degrees_of_freedom = degrees_of_freedom
+        self.layer_rounds = layer_rounds
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.consensus = consensus
+        self.seed = seed
+
+    def fit(
+        self,
+        table: ResponseTable,
+        progress: Callable[[Snapshot], None] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Crowdclustering:
+        """Fit the model.
+
+        Parameters
+        ----------
+        table
+            The responses.
+        progress
+            Is given a snapshot every round, on the calling thread.
+        cancel
+            Is looked at every round.
+
+        Raises
+        ------
+        UserError
+            When a parameter is out of range or there is no pair label.
+        Cancelled
+            When `cancel` asks for it; nothing fitted is changed then.
+        """
+        settings = self._settings()
+        labels = labels_of(table, settings.consensus)
+        began = time.perf_counter()
+        best: Outcome | None = None
+        bounds = []
+        for start in range(1, settings.starts + 1):
+            reporter = Reporter(start, settings.starts, began, progress, cancel)
+            reporter.check()
+            outcome = run_start(labels, settings, reporter)
+            bounds.append(outcome.bound)
+            if best is None or outcome.bound > best.bound:
+                best = outcome
+        assert best is not None
+        self.start_bounds_ = tuple(bounds)
+        self._keep(best, labels, table.n_items)
+        return self
+
+    def _settings(self) -> Settings:
+        """The parameters, checked."""
+        freedom = self.dimensions + 2.0 if self.degrees_of_freedom is None else self.degrees_of_freedom
+        return Settings(
+            dimensions=self.dimensions,
+            starts=self.starts,
+            clusters=self.clusters,
+            label_weight=self.label_weight,
+            weight_variance=self.weight_variance,
+            bias_variance=self.bias_variance,
+            position_variance=self.position_variance,
+            concentration=self.concentration,
+            mean_precision=self.mean_precision,
+            scale=self.scale,
+            degrees_of_freedom=freedom,
+            layer_rounds=self.layer_rounds,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            consensus=self.consensus,
+            seed=self.seed,
+        )
+
+    def _keep(self, best: Outcome, labels: Labels, n_items: int) -> None:
+        """Set the fitted attributes from the best start."""
+        beliefs, mixture = best.beliefs, best.mixture
+        self.bound_ = best.bound
+        self.lower_bounds_ = best.trace
+        self.n_iterations_ = best.iterations
+        self.converged_ = best.converged
+        self.weights_, self.weight_variances_ = beliefs.weights, beliefs.weight_variances
+        self.biases_, self.bias_variances_ = beliefs.biases, beliefs.bias_variances
+        self.answered_ = np.isin(np.arange(labels.n_workers), labels.answered)
+        self.shown_ = np.isin(np.arange(n_items), labels.shown)
+
+        order = order_by_size(mixture.memberships)
+        memberships = keep_columns(mixture.memberships, order)
+        weights = expected_weights(mixture)[order]
+        self.mixing_ = weights / weights.sum()
+        self.means_ = mixture.means[order]
+        self.covariances_ = mixture.scatters[order] / mixture.freedoms[order, None, None]
+        self.responsibilities_ = np.tile(self.mixing_, (n_items, 1))
+        self.responsibilities_[labels.shown] = memberships
+        self.labels_ = np.full(n_items, NOT_SHOWN, dtype=np.int64)
+        self.labels_[labels.shown] = 1 + np.argmax(memberships, axis=1)
+        self.entropy_bits_ = float(entropy_bits(memberships).mean())
+
+        centre = self.mixing_ @ self.means_
+        second = self.mixing_ @ (np.diagonal(self.covariances_, axis1=1, axis2=2) + self.means_**2)
+        self.positions_ = np.tile(centre, (n_items, 1))
+        self.position_variances_ = np.tile(second - centre**2, (n_items, 1))
+        self.positions_[labels.shown] = beliefs.mean
+        self.position_variances_[labels.shown] = beliefs.variance
+        self.fisher_ = self.positions_ @ fisher_axes(beliefs.mean, self.labels_[labels.shown])
+
+        mean, square = activity_moments(
+            self.weights_,
+            self.weight_variances_,
+            self.biases_,
+            self.bias_variances_,
+            self.means_,
+            self.covariances_,
+        )
+        self.confusion_ = calibrated_confusion(mean, square)
+        self.confusion_bound_ = bound_confusion(mean, square)

@@ -1,0 +1,139 @@
+"""How many components: growth by splits, merging of pairs, dropping of empty ones (crowdclustering.md, section 6).
+
+Every change is a proposal, tried with the positions fixed and kept only when the mixture's bound rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from crowdclust_app.inference.crowdclustering.kernels import Floats
+from crowdclust_app.inference.crowdclustering.mixture import Mixture, one_round
+from crowdclust_app.inference.crowdclustering.settings import Settings
+
+# Components that are offered for a split, heaviest first, and pairs that are offered for a merge, most alike first.
+CANDIDATES = 10
+# Rounds that a proposal gets before it is judged, and the most that the mixture is then given.
+PROPOSAL_ROUNDS = 12
+SETTLE_ROUNDS = 100
+SETTLE_TOLERANCE = 1e-7
+# A change has to pay this much, in nats: less is rounding.
+LEAST_GAIN = 1e-6
+# A component with less than this many items is empty.
+EMPTY = 0.5
+
+
+def settle(
+    memberships: Floats, mean: Floats, variance: Floats, settings: Settings, rounds: int = SETTLE_ROUNDS
+) -> tuple[Mixture, float]:
+    """Update the mixture until its bound stands still."""
+    mixture, bound = one_round(memberships, mean, variance, settings)
+    for _ in range(rounds - 1):
+        before = bound
+        mixture, bound = one_round(mixture.memberships, mean, variance, settings)
+        if bound - before <= SETTLE_TOLERANCE * abs(bound):
+            break
+    return mixture, bound
+
+
+def split_memberships(mixture: Mixture, component: int, mean: Floats) -> Floats | None:
+    """`q` with one component cut in two across its principal direction; None when a side would be empty."""
+    q = mixture.memberships[:, component]
+    apart = mean - mixture.means[component]
+    covariance = (apart * q[:, None]).T @ apart
+    direction = np.linalg.eigh(covariance)[1][:, -1]
+    above = apart @ direction > 0.0
+    if min(q[above].sum(), q[~above].sum()) < EMPTY:
+        return None
+    parts = np.column_stack([q * above, q * ~above])
+    return np.column_stack([np.delete(mixture.memberships, component, axis=1), parts])
+
+
+def best_split(mixture: Mixture, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float] | None:
+    """The best of the splits of the heaviest components, settled; None when there is nothing to split."""
+    best: tuple[Mixture, float] | None = None
+    for component in range(min(mixture.size, CANDIDATES)):
+        memberships = split_memberships(mixture, component, mean)
+        if memberships is None:
+            continue
+        proposal = settle(memberships, mean, variance, settings, PROPOSAL_ROUNDS)
+        if best is None or proposal[1] > best[1]:
+            best = proposal
+    if best is None:
+        return None
+    return settle(best[0].memberships, mean, variance, settings)
+
+
+def grow(
+    mean: Floats, variance: Floats, settings: Settings, watch: Callable[[Mixture, float], None]
+) -> tuple[Mixture, float]:
+    """Grow a mixture from one component by splits, positions fixed.
+
+    Parameters
+    ----------
+    mean, variance : ndarray of shape (n, D)
+        Positions.
+    settings
+        The priors; with a number of clusters, that many components whatever the bound says.
+    watch
+        Is told every mixture that is kept, and its bound; may raise to stop.
+    """
+    mixture, bound = settle(np.ones((len(mean), 1)), mean, variance, settings)
+    watch(mixture, bound)
+    wanted = None if settings.clusters == "bound" else min(int(settings.clusters), len(mean))
+    while wanted is None or mixture.size < wanted:
+        proposal = best_split(mixture, mean, variance, settings)
+        if proposal is None or (wanted is None and proposal[1] <= bound + LEAST_GAIN):
+            break
+        mixture, bound = proposal
+        watch(mixture, bound)
+    return mixture, bound
+
+
+def likest_pairs(mixture: Mixture) -> list[tuple[int, int]]:
+    """Pairs of components, those first that share members or lie close for their widths."""
+    covariances = mixture.scatters / mixture.freedoms[:, None, None]
+    pairs = []
+    for k in range(mixture.size):
+        for other in range(k + 1, mixture.size):
+            apart = mixture.means[k] - mixture.means[other]
+            between = 0.5 * (covariances[k] + covariances[other])
+            pairs.append((float(apart @ np.linalg.solve(between, apart)), k, other))
+    return [(k, other) for _, k, other in sorted(pairs)[:CANDIDATES]]
+
+
+def simplify(
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings
+) -> tuple[Mixture, float]:
+    """Drop empty components and merge pairs as long as the bound rises, positions fixed."""
+    while mixture.size > 1:
+        proposals = []
+        full = mixture.memberships.sum(axis=0) >= EMPTY
+        if not full.all() and full.any():
+            kept = mixture.memberships[:, full]
+            rest = kept.sum(axis=1, keepdims=True)
+            proposals.append(np.where(rest > 0.0, kept / np.where(rest > 0.0, rest, 1.0), 1.0 / kept.shape[1]))
+        for k, other in likest_pairs(mixture):
+            merged = mixture.memberships.copy()
+            merged[:, k] += merged[:, other]
+            proposals.append(np.delete(merged, other, axis=1))
+        for memberships in proposals:
+            tried, reached = settle(memberships, mean, variance, settings, PROPOSAL_ROUNDS)
+            if reached > bound + LEAST_GAIN:
+                mixture, bound = tried, reached
+                break
+        else:
+            return mixture, bound
+    return mixture, bound
+
+
+def revise(mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float]:
+    """Look again whether fewer or more components are better, positions fixed; the bound does not fall."""
+    mixture, bound = simplify(mixture, bound, mean, variance, settings)
+    while True:
+        proposal = best_split(mixture, mean, variance, settings)
+        if proposal is None or proposal[1] <= bound + LEAST_GAIN:
+            return mixture, bound
+        mixture, bound = proposal

@@ -1,0 +1,55 @@
+"""How kernels are compiled: without the GIL, cached on disk, and working where nothing can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit, types
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Sums may be reordered so that they vectorise. Nothing is assumed about NaN and infinity.
+REORDER = {"reassoc", "contract", "nsz", "arcp"}
+# Only multiply-add may be fused: the order of operations carries the precision.
+KEEP_ORDER = {"contract"}
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function that is called from Python; its machine code is kept for the next start.
+
+    Numba keeps the code beside the module, or in the user's cache folder when the package's folder is read-only.
+    Where neither can be written it refuses at import; then the code is compiled anew in every process.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": REORDER}
+    try:
+        return cast(Function, njit(cache=True, **options)(function))
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        return cast(Function, njit(**options)(function))
+
+
+def part(function: Function) -> Function:
+    """Compile a function that is merged into the kernels of its module.
+
+    It has to be in the same file as they are: Numba looks at that file alone to see whether cached code is old.
+    """
+    return cast(Function, njit(nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True)(function))
+
+
+def exact_part(function: Function) -> Function:
+    """Like `part`, for arithmetic whose order matters."""
+    return cast(Function, njit(nogil=True, error_model="numpy", fastmath=KEEP_ORDER, forceinline=True)(function))
+
+
+def _bitcast(typing_context: Any, bits: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), build
+
+
+# Reads a 64-bit integer as the double with the same bits; for use inside kernels.
+float_from_bits = cast(Callable[[Any], float], intrinsic(_bitcast))

@@ -1,0 +1,175 @@
+"""The phases of one start: layer by layer, mixture, jointly (crowdclustering.md, section 7)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.inference.crowdclustering.blocks import Beliefs
+from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
+from crowdclust_app.inference.crowdclustering.data import Labels
+from crowdclust_app.inference.crowdclustering.growth import grow, revise
+from crowdclust_app.inference.crowdclustering.mixture import Mixture, one_round, position_prior
+from crowdclust_app.inference.crowdclustering.settings import Settings
+from crowdclust_app.inference.crowdclustering.starts import start_positions
+
+LAYERS = "layers"
+MIXTURE = "mixture"
+JOINT = "joint"
+
+# Joint iterations between two looks at the number of components.
+REVISE_EVERY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """How far a fit has come.
+
+    Parameters
+    ----------
+    start, starts
+        Which start is running, counting from 1, and how many there are.
+    phase
+        "layers", "mixture" or "joint".
+    iteration
+        Rounds done in this phase.
+    bound
+        The bound `F` in nats; comparable within a phase only.
+    clusters
+        Components of the mixture; 0 while there is none.
+    seconds
+        Since the fit began.
+    """
+
+    start: int
+    starts: int
+    phase: str
+    iteration: int
+    bound: float
+    clusters: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Reporter:
+    """Keeps the trace of one start, tells whoever listens, and looks whether to stop."""
+
+    start: int
+    starts: int
+    began: float
+    progress: Callable[[Snapshot], None] | None
+    cancel: CancelToken | None
+    trace: list[tuple[str, float]] = field(default_factory=list)
+
+    def report(self, phase: str, iteration: int, bound: float, clusters: int) -> None:
+        """Note the bound of one round; raises `Cancelled` when the fit is no longer wanted."""
+        self.trace.append((phase, bound))
+        if self.progress is not None:
+            seconds = time.perf_counter() - self.began
+            self.progress(Snapshot(self.start, self.starts, phase, iteration, bound, clusters, seconds))
+        self.check()
+
+    def check(self) -> None:
+        """Raise `Cancelled` when the fit is no longer wanted."""
+        if self.cancel is not None:
+            self.cancel.check()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Where one start ended.
+
+    Parameters
+    ----------
+    beliefs, mixture
+        The posterior.
+    bound
+        `F` of the joint phase at the end, in nats.
+    iterations
+        Joint iterations done.
+    converged
+        Whether the bound stood still before the iterations ran out.
+    trace
+        `(phase, bound)` of every round.
+    """
+
+    beliefs: Beliefs
+    mixture: Mixture
+    bound: float
+    iterations: int
+    converged: bool
+    trace: tuple[tuple[str, float], ...]
+
+
+def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome:
+    """Run all phases from one start."""
+    positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
+    beliefs = Beliefs.at_positions(labels, settings, positions)
+    run_layers(beliefs, reporter)
+    mixture = run_mixture(beliefs, reporter)
+    mixture, bound, iterations, converged = run_joint(beliefs, mixture, reporter)
+    return Outcome(beliefs, mixture, bound, iterations, converged, tuple(reporter.trace))
+
+
+def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
+    """Positions with the prior `N(0, s_x)`, weights, biases, in turn."""
+    settings = beliefs.settings
+    n, D = beliefs.mean.shape
+    precision = np.repeat(np.eye(D)[None] / settings.position_variance, n, axis=0)
+    shift = np.zeros((n, D))
+    for iteration in range(1, settings.layer_rounds + 1):
+        beliefs.update_items(precision, shift)
+        beliefs.update_weights()
+        sums = beliefs.sum_labels()
+        bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) - layer_divergence(beliefs)
+        beliefs.update_biases(sums)
+        reporter.report(LAYERS, iteration, bound, 0)
+
+
+def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
+    """Grow the mixture with everything else fixed."""
+    rest = float(beliefs.sum_labels()[:, 2].sum()) - worker_divergence(beliefs) + position_entropy(beliefs)
+    kept = 0
+
+    def watch(mixture: Mixture, bound: float) -> None:
+        nonlocal kept
+        kept += 1
+        reporter.report(MIXTURE, kept, rest + bound, mixture.size)
+
+    return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch)[0]
+
+
+def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[Mixture, float, int, bool]:
+    """Everything in turn, until the bound stands still or the iterations run out."""
+    settings = beliefs.settings
+    before = -np.inf
+    converged = False
+    iteration = 0
+    while iteration < settings.max_iterations and not converged:
+        iteration += 1
+        beliefs.update_items(*position_prior(mixture))
+        mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
+        beliefs.update_weights()
+        sums = beliefs.sum_labels()
+        bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
+        beliefs.update_biases(sums)
+        reporter.report(JOINT, iteration, bound, mixture.size)
+        still = abs(bound - before) <= settings.tolerance * abs(bound)
+        before = bound
+        if settings.clusters == "bound" and (still or iteration % REVISE_EVERY == 0):
+            size = mixture.size
+            mixture, _ = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings)
+            still = still and mixture.size == size
+        converged = still
+    return mixture, joint_bound(beliefs, mixture), iteration, converged
+
+
+def joint_bound(beliefs: Beliefs, mixture: Mixture) -> float:
+    """`F` of the joint phase, in nats, with `q` brought up to date first."""
+    _, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, beliefs.settings)
+    likelihood = float(beliefs.sum_labels()[:, 2].sum())
+    return likelihood - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)

@@ -1,0 +1,83 @@
+"""What can be chosen about a fit, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from crowdclust_app.domain.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a fit depends on besides the responses.
+
+    Parameters
+    ----------
+    dimensions
+        `D` of the positions.
+    starts
+        How many starts: the first is spectral, the others random.
+    clusters
+        "bound": as many as the mixture's bound asks for; or their number.
+    label_weight
+        `kappa` in (0, 1].
+    weight_variance, bias_variance, position_variance
+        Prior variances `s_w`, `s_tau`, `s_x`.
+    concentration
+        `alpha` of the Dirichlet process.
+    mean_precision, scale, degrees_of_freedom
+        `beta0`, `J0 / I`, `eta0` of the Normal-Wishart prior.
+    layer_rounds
+        Rounds of positions and workers before there is a mixture.
+    max_iterations, tolerance
+        The joint phase stops after so many iterations, or when the bound changes by less than this part of itself.
+    consensus
+        Whether all responses are given to one worker (Bayesian consensus).
+    seed
+        Seed of the random starts.
+    """
+
+    dimensions: int
+    starts: int
+    clusters: Literal["bound"] | int
+    label_weight: float
+    weight_variance: float
+    bias_variance: float
+    position_variance: float
+    concentration: float
+    mean_precision: float
+    scale: float
+    degrees_of_freedom: float
+    layer_rounds: int
+    max_iterations: int
+    tolerance: float
+    consensus: bool
+    seed: int
+
+    def __post_init__(self) -> None:
+        for name in ("dimensions", "starts", "layer_rounds", "max_iterations"):
+            if not getattr(self, name) >= 1:
+                raise UserError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+        for name in (
+            "weight_variance",
+            "bias_variance",
+            "position_variance",
+            "concentration",
+            "mean_precision",
+            "scale",
+        ):
+            value = getattr(self, name)
+            if not 0 < value < float("inf"):
+                raise UserError(f"the {name.replace('_', ' ')} must be a positive number, not {value}")
+        if not 0 < self.label_weight <= 1:
+            raise UserError(f"the label weight must be above 0 and at most 1, not {self.label_weight}")
+        if not self.dimensions - 1 < self.degrees_of_freedom < float("inf"):
+            raise UserError(f"the degrees of freedom must be above dimensions - 1, not {self.degrees_of_freedom}")
+        if not self.tolerance >= 0:
+            raise UserError(f"the tolerance must not be negative, not {self.tolerance}")
+        if self.seed < 0:
+            raise UserError(f"the seed must not be negative, not {self.seed}")
+        wanted: object = self.clusters
+        if wanted != "bound" and not (isinstance(wanted, int) and wanted >= 1):
+            raise UserError(f"clusters must be 'bound' or a number of at least 1, not {self.clusters!r}")
