@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +18,7 @@ from crowdclust_app import __version__
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
 
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 METHODS = ("crowdclustering", "consensus")
+
+_OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
 
 _PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
 
@@ -154,7 +157,7 @@ class FitResult:
     positions, position_variances : ndarray of shape (N, D)
         Posterior of the items' positions.
     weights, weight_variances : ndarray of shape (J, D, D)
-        Posterior of the workers' symmetric matrices.
+        Posterior of the workers' symmetric matrices; the same for all with `consensus`.
     biases, bias_variances : ndarray of shape (J,)
         Posterior of the workers' biases.
     responsibilities : ndarray of shape (N, K)
@@ -211,10 +214,6 @@ class FitResult:
     confusion_bound: NDArray[np.float64]
     answered: NDArray[np.bool_]
     summary: Mapping[str, Any] = field(default_factory=dict)
-
-
-ARRAYS = tuple(name for name, kind in FitResult.__annotations__.items() if str(kind).startswith("NDArray"))
-"""Names of the attributes of a `FitResult` that are arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +298,14 @@ def fit_table(
         progress(ProgressReport(0, None, "preparing"))
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 
+    _compile_kernels()
+    if cancel:
+        cancel.check()
     began = time.perf_counter()
     parameters = settings.as_dict()
     model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
     model.fit(table, progress=_reporter(settings, progress), cancel=cancel)
-    arrays = _arrays(model)
+    arrays = _arrays(model, table)
     summary = summarise(table, settings.as_dict(), arrays, seconds=time.perf_counter() - began)
     return FitResult(**arrays, summary=summary)
 
@@ -343,8 +345,25 @@ def versions() -> dict[str, str]:
     return found | {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
 
 
-def _arrays(model: Crowdclustering) -> dict[str, Any]:
-    return {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name != "summary"}
+@cache
+def _compile_kernels() -> None:
+    """Have the kernels compiled (once, some ten seconds; then they are kept), so that no fit counts that time."""
+    from crowdclust_app.inference.crowdclustering import Crowdclustering
+
+    toy = ResponseTable.from_responses(
+        Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
+    )
+    Crowdclustering(dimensions=2, starts=2, layer_rounds=2, max_iterations=2).fit(toy)
+
+
+def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:
+    """The fitted attributes; with one worker for all (consensus) every worker gets that one's."""
+    arrays = {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name != "summary"}
+    if len(arrays["answered"]) == 1 and table.n_workers > 1:
+        for name in _OF_WORKERS:
+            arrays[name] = np.repeat(arrays[name], table.n_workers, axis=0)
+        arrays["answered"] = np.bincount(table.worker_of_response, table.sizes > 1, minlength=table.n_workers) > 0
+    return arrays
 
 
 def _reporter(settings: FitSettings, progress: Progress | None) -> Any:

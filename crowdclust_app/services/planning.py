@@ -1,0 +1,78 @@
+"""Plans before there is a campaign: what a choice of M, V and R amounts to, and the plan as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdclust_app.domain.campaign import PlanSettings
+
+if TYPE_CHECKING:
+    from crowdclust_app.sampling.plan import Plan, PlanFigures
+
+PLAN_COLUMNS = ("hit", "position", "item")
+
+
+def plan_items(n_items: int, settings: PlanSettings) -> tuple[Plan, PlanFigures]:
+    """Make a plan and work out its figures.
+
+    Parameters
+    ----------
+    n_items
+        Number of items `N`.
+    settings
+        `M`, `V`, `R` and the seed.
+
+    Returns
+    -------
+    plan, figures
+        See `crowdclust_app.sampling.plan`.
+
+    Raises
+    ------
+    UserError
+        When there cannot be such a plan.
+    """
+    from crowdclust_app.sampling.plan import make_plan, plan_figures
+
+    plan = make_plan(n_items, settings)
+    return plan, plan_figures(plan)
+
+
+def plan_summary(figures: PlanFigures) -> dict[str, Any]:
+    """The figures with the keys of product.md, and the warnings."""
+    return {
+        "hits": figures.hits,
+        "pair_labels": figures.pair_labels,
+        "assignments": figures.assignments,
+        "shown_min": figures.shown_min,
+        "shown_mean": figures.shown_mean,
+        "shown_max": figures.shown_max,
+        "components": figures.components,
+        "pairs_covered": figures.pairs_covered,
+        "warnings": list(figures.warnings),
+    }
+
+
+def write_plan(plan: Plan, path: Path) -> Path:
+    """Write a plan as `plan.csv`: items are named 0..N-1, HITs as in a campaign made with the same plan.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    path
+        The file.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    from crowdclust_app.io.tables import write_table
+    from crowdclust_app.services.creating import planned_hits
+
+    hits = planned_hits([hit.tolist() for hit in plan.hits], plan.settings)
+    rows = ((hit.name, position, item) for hit in hits for position, item in enumerate(hit.items))
+    write_table(path, PLAN_COLUMNS, rows)
+    return path
