@@ -145,17 +145,19 @@ def submit(campaign: Campaign, assignment: Assignment, active_seconds: float) ->
             raise UserError(f"{count} not sorted yet", todo="put each into a group, then submit")
         active = max(active_seconds, ours.active_seconds)
         answers.close(connection, ours.number, AssignmentStatus.SUBMITTED, answers.SUBMIT, active, now)
-        answers.insert_answer(
+        answers.insert_answers(
             connection,
-            answers.Answer(
-                assignment=ours.number,
-                items=ours.items,
-                groups=sorting.groups,
-                submitted_at=now,
-                source="window",
-                wall_seconds=max(0.0, (now - ours.started_at).total_seconds()),
-                active_seconds=active,
-            ),
+            [
+                answers.Answer(
+                    assignment=ours.number,
+                    items=ours.items,
+                    groups=sorting.groups,
+                    submitted_at=now,
+                    source="window",
+                    wall_seconds=max(0.0, (now - ours.started_at).total_seconds()),
+                    active_seconds=active,
+                )
+            ],
         )
         catalogue.bump_revision(connection)
 
@@ -178,16 +180,18 @@ def revise(campaign: Campaign, assignment: Assignment, groups: Sequence[int]) ->
             raise UserError(f"the set {assignment.hit_name} is not submitted yet", todo="submit it first")
         if len(groups) != len(row.assignment.items) or min(groups) < 1:
             raise UserError("a response needs a group for each photo", todo="put each into a group")
-        answers.insert_answer(
+        answers.insert_answers(
             connection,
-            answers.Answer(
-                assignment=assignment.number,
-                items=row.assignment.items,
-                groups=groups,
-                submitted_at=now,
-                source="revision",
-                supersedes=before,
-            ),
+            [
+                answers.Answer(
+                    assignment=assignment.number,
+                    items=row.assignment.items,
+                    groups=groups,
+                    submitted_at=now,
+                    source="revision",
+                    supersedes=before,
+                )
+            ],
         )
         catalogue.bump_revision(connection)
 

@@ -199,14 +199,12 @@ class Campaign:
 
     def items(self) -> tuple[Item, ...]:
         """All items by number."""
-        return self._items
-
-    def reload_items(self) -> None:
-        """Read the items again, after a table has added some."""
+        if self.has_images:
+            return self._items
         from crowdclust_app.storage import catalogue
 
-        with self.database.read() as connection:
-            self._items = catalogue.items(connection)
+        with self.database.read() as connection:  # tables may have added some
+            return catalogue.items(connection)
 
     def left_out(self) -> tuple[tuple[str, str, str], ...]:
         """Files of the folder that did not become items: path, "duplicate" or "unreadable", original or reason."""
@@ -261,7 +259,7 @@ class Campaign:
                     raise UserError(
                         f"there is a worker called {worker.name} already", todo="choose that one, or another name"
                     )
-            added = catalogue.insert_worker(connection, name, now())
+            (added,) = catalogue.insert_workers(connection, [name], now())
             catalogue.bump_revision(connection)
         return added
 

@@ -48,20 +48,25 @@ def read_table(campaign: Campaign, stage: str) -> ResponseTable:
 
 
 def read_responses(campaign: Campaign, stage: str) -> list[Response]:
-    """All current responses of a stage by names, in submission order; groups as the worker called them."""
+    """All current responses of a stage by names, in submission order; groups as the worker or the table called them."""
+    with campaign.database.read() as connection:
+        return responses_in(connection, stage)
+
+
+def responses_in(connection: Connection, stage: str) -> list[Response]:
+    """The same within a transaction."""
     from crowdclust_app.storage import answers, catalogue
 
-    with campaign.database.read() as connection:
-        item_names = catalogue.item_paths(connection)
-        worker_names = {worker.number: worker.name for worker in catalogue.workers(connection)}
-        hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
-        rows = answers.current_responses(connection, stage)
-        group_names = answers.group_names(connection)
-        content: dict[int, list[tuple[int, int, int]]] = {row.response: [] for row in rows}
-        for piece in answers.all_response_items(connection):
-            for response, position, item, group in piece:
-                if response in content:
-                    content[response].append((position, item, group))
+    item_names = catalogue.item_paths(connection)
+    worker_names = {worker.number: worker.name for worker in catalogue.workers(connection)}
+    hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
+    rows = answers.current_responses(connection, stage)
+    labels = answers.group_labels(connection)
+    content: dict[int, list[tuple[int, int, int]]] = {row.response: [] for row in rows}
+    for piece in answers.all_response_items(connection):
+        for response, position, item, group in piece:
+            if response in content:
+                content[response].append((position, item, group))
     found = []
     for row in rows:
         inside = sorted(content[row.response])
@@ -70,7 +75,7 @@ def read_responses(campaign: Campaign, stage: str) -> list[Response]:
                 hit=hit_names[row.hit],
                 worker=worker_names[row.worker],
                 items=tuple(item_names[item] for _, item, _ in inside),
-                groups=tuple(group_names.get((row.response, group)) or str(group) for _, _, group in inside),
+                groups=tuple(labels.get((row.response, group), str(group)) for _, _, group in inside),
             )
         )
     return found

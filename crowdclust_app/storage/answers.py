@@ -37,7 +37,7 @@ class Answer:
     items, groups
         Item numbers and group numbers from 1, aligned.
     group_names
-        Names of groups whose name is not their number.
+        `(group, label, name)` of the groups whose label in the table is not their number, or that have a name.
     source
         "window", "import" or "revision".
     """
@@ -50,7 +50,7 @@ class Answer:
     wall_seconds: float | None = None
     active_seconds: float | None = None
     supersedes: int | None = None
-    group_names: tuple[tuple[int, str], ...] = ()
+    group_names: tuple[tuple[int, str | None, str | None], ...] = ()
     comment: str | None = None
 
 
@@ -166,32 +166,26 @@ def status_counts(connection: Connection, worker: int) -> dict[str, int]:
 
 
 def insert_assignment(
-    connection: Connection,
-    *,
-    hit: int,
-    worker: int,
-    item_order: Sequence[int] | None,
-    started_at: datetime,
-    status: AssignmentStatus = AssignmentStatus.OPEN,
-    closed_at: datetime | None = None,
-    active_seconds: float = 0.0,
+    connection: Connection, *, hit: int, worker: int, item_order: Sequence[int], started_at: datetime
 ) -> int:
     """Give a HIT to a worker; returns the assignment's number."""
-    number = int(connection.execute(select(func.coalesce(func.max(schema.assignments.c.number) + 1, 1))).scalar_one())
+    number = _next_assignment_number(connection)
     connection.execute(
         insert(schema.assignments).values(
             number=number,
             hit=hit,
             worker=worker,
-            status=status.value,
-            item_order=None if item_order is None else json.dumps(list(item_order), separators=(",", ":")),
+            status=AssignmentStatus.OPEN.value,
+            item_order=json.dumps(list(item_order), separators=(",", ":")),
             started_at=to_text(started_at),
-            last_event_at=to_text(closed_at or started_at),
-            closed_at=None if closed_at is None else to_text(closed_at),
-            active_seconds=active_seconds,
+            last_event_at=to_text(started_at),
         )
     )
     return number
+
+
+def _next_assignment_number(connection: Connection) -> int:
+    return int(connection.execute(select(func.coalesce(func.max(schema.assignments.c.number) + 1, 1))).scalar_one())
 
 
 def renew(connection: Connection, number: int, now: datetime) -> None:
@@ -261,35 +255,65 @@ def insert_flag(connection: Connection, assignment: Assignment, item: int, reaso
     )
 
 
-def insert_answer(connection: Connection, answer: Answer) -> int:
-    """Store a submitted grouping: its items first, then the row that seals them; returns its number."""
-    number = int(connection.execute(select(func.coalesce(func.max(schema.responses.c.number) + 1, 1))).scalar_one())
+def insert_answers(connection: Connection, new: Sequence[Answer]) -> None:
+    """Store submitted groupings: their items first, then the rows that seal them."""
+    first = int(connection.execute(select(func.coalesce(func.max(schema.responses.c.number) + 1, 1))).scalar_one())
+    numbered = list(enumerate(new, start=first))
     # Straight to the driver: imports come with a million of these rows.
     connection.exec_driver_sql(
         "INSERT INTO response_items (response, item, position, grp) VALUES (?, ?, ?, ?)",
         [
             (number, int(item), position, int(group))
+            for number, answer in numbered
             for position, (item, group) in enumerate(zip(answer.items, answer.groups, strict=True))
         ],
     )
-    if answer.group_names:
-        connection.execute(
-            insert(schema.response_groups),
-            [{"response": number, "grp": group, "name": name} for group, name in answer.group_names],
-        )
+    named = [
+        {"response": number, "grp": group, "label": label, "name": name}
+        for number, answer in numbered
+        for group, label, name in answer.group_names
+    ]
+    if named:
+        connection.execute(insert(schema.response_groups), named)
     connection.execute(
-        insert(schema.responses).values(
-            number=number,
-            assignment=answer.assignment,
-            submitted_at=to_text(answer.submitted_at),
-            wall_seconds=answer.wall_seconds,
-            active_seconds=answer.active_seconds,
-            source=answer.source,
-            supersedes=answer.supersedes,
-            comment=answer.comment,
-        )
+        insert(schema.responses),
+        [
+            {
+                "number": number,
+                "assignment": answer.assignment,
+                "submitted_at": to_text(answer.submitted_at),
+                "wall_seconds": answer.wall_seconds,
+                "active_seconds": answer.active_seconds,
+                "source": answer.source,
+                "supersedes": answer.supersedes,
+                "comment": answer.comment,
+            }
+            for number, answer in numbered
+        ],
     )
-    return number
+
+
+def insert_finished(connection: Connection, finished: Sequence[tuple[int, int, datetime, datetime, float]]) -> int:
+    """Add submitted assignments (HIT, worker, beginning, end, active seconds); returns the number of the first."""
+    first = _next_assignment_number(connection)
+    connection.execute(
+        insert(schema.assignments),
+        [
+            {
+                "number": number,
+                "hit": hit,
+                "worker": worker,
+                "status": AssignmentStatus.SUBMITTED.value,
+                "item_order": None,
+                "started_at": to_text(began),
+                "last_event_at": to_text(ended),
+                "closed_at": to_text(ended),
+                "active_seconds": active,
+            }
+            for number, (hit, worker, began, ended, active) in enumerate(finished, start=first)
+        ],
+    )
+    return first
 
 
 def current_response(connection: Connection, assignment: int) -> int | None:
@@ -300,23 +324,11 @@ def current_response(connection: Connection, assignment: int) -> int | None:
     return None if value is None else int(value)
 
 
-def grouping(connection: Connection, response: int) -> dict[int, int]:
-    """Group of each item in a response."""
-    inside = schema.response_items.c
-    statement = select(inside.item, inside.grp).where(inside.response == response).order_by(inside.position)
-    return {row.item: row.grp for row in connection.execute(statement)}
-
-
-def responses_by_hit_and_worker(connection: Connection) -> dict[tuple[int, int], int]:
-    """Current response of each HIT and worker that have one."""
-    rows = connection.execute(text("SELECT hit, worker, response FROM current_responses"))
-    return {(row.hit, row.worker): row.response for row in rows}
-
-
-def answered_pairs(connection: Connection) -> set[tuple[int, int]]:
-    """Every HIT and worker between whom there is an assignment, of any status."""
+def statuses(connection: Connection) -> dict[tuple[int, int], str]:
+    """Status of every assignment by HIT and worker."""
     columns = schema.assignments.c
-    return {(hit, worker) for hit, worker in connection.execute(select(columns.hit, columns.worker))}
+    rows = connection.execute(select(columns.hit, columns.worker, columns.status))
+    return {(row.hit, row.worker): row.status for row in rows}
 
 
 _IN_ORDER = "ORDER BY submitted_at, response"
@@ -342,8 +354,8 @@ def all_response_items(connection: Connection) -> Iterator[Sequence[tuple[int, i
     result.close()
 
 
-def group_names(connection: Connection) -> dict[tuple[int, int], str]:
-    """Names of groups by response and group."""
+def group_labels(connection: Connection) -> dict[tuple[int, int], str]:
+    """What a table called a group, by response and group, where that was not the group's number."""
     columns = schema.response_groups.c
-    rows = connection.execute(select(columns.response, columns.grp, columns.name))
-    return {(row.response, row.grp): row.name for row in rows}
+    rows = connection.execute(select(columns.response, columns.grp, columns.label).where(columns.label.is_not(None)))
+    return {(row.response, row.grp): row.label for row in rows}

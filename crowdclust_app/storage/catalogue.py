@@ -109,11 +109,16 @@ def insert_hits(connection: Connection, hits: Sequence[Hit]) -> None:
     )
 
 
-def insert_worker(connection: Connection, name: str, now: datetime) -> Worker:
-    """Add a worker; the name must be new."""
-    number = connection.execute(select(func.coalesce(func.max(schema.workers.c.number) + 1, 0))).scalar_one()
-    connection.execute(insert(schema.workers).values(number=number, name=name, created_at=to_text(now)))
-    return Worker(number, name)
+def insert_workers(connection: Connection, names: Sequence[str], now: datetime) -> tuple[Worker, ...]:
+    """Add workers; the names must be new."""
+    first = connection.execute(select(func.coalesce(func.max(schema.workers.c.number) + 1, 0))).scalar_one()
+    added = tuple(Worker(number, name) for number, name in enumerate(names, start=first))
+    if added:
+        connection.execute(
+            insert(schema.workers),
+            [{"number": worker.number, "name": worker.name, "created_at": to_text(now)} for worker in added],
+        )
+    return added
 
 
 def bump_revision(connection: Connection) -> None:
@@ -199,6 +204,19 @@ def hits(connection: Connection) -> tuple[Hit, ...]:
 def hit_numbers(connection: Connection) -> dict[str, int]:
     """Number of each HIT by name."""
     return {row.name: row.number for row in connection.execute(select(schema.hits.c.name, schema.hits.c.number))}
+
+
+def submitted_by_hit(connection: Connection) -> dict[int, int]:
+    """How many workers have submitted each HIT that somebody has."""
+    rows = connection.execute(
+        text("SELECT hit, count(*) AS n FROM assignments WHERE status = 'submitted' GROUP BY hit")
+    )
+    return {row.hit: row.n for row in rows}
+
+
+def stage_names(connection: Connection) -> set[str]:
+    """Names of all stages."""
+    return set(connection.execute(select(schema.stages.c.name)).scalars())
 
 
 def counts(connection: Connection) -> dict[str, int]:

@@ -17,6 +17,10 @@ NEARLY_NOTHING = 1 << 20  # bytes free below which an I/O error is a full disk's
 _PRIMARY_MASK = 0xFF  # SQLite's extended result codes keep the primary code in the low byte
 
 
+class DamagedError(UserError):
+    """The content of a campaign file is not what was written."""
+
+
 @contextmanager
 def said_plainly(path: Path) -> Iterator[None]:
     """Turn errors of the environment inside the block into `UserError`; anything else passes unchanged."""
@@ -94,10 +98,10 @@ def not_writable(path: Path) -> UserError:
     )
 
 
-def damaged(path: Path, detail: str = "") -> UserError:
+def damaged(path: Path, detail: str = "") -> DamagedError:
     """The file's content is not what was written."""
     more = f" ({detail})" if detail else ""
-    return UserError(
+    return DamagedError(
         f"the campaign file is damaged{more} and was left as it is",
         where=str(path),
         todo="restore it from a copy; nothing can be added to it safely",

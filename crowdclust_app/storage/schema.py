@@ -168,7 +168,8 @@ response_groups = Table(
         "response", Integer, ForeignKey("responses.number", deferrable=True, initially="DEFERRED"), primary_key=True
     ),
     Column("grp", Integer, primary_key=True),
-    Column("name", Text, nullable=False),  # what a table called the group, where that was not its number
+    Column("label", Text),  # what a table called the group, where that was not its number
+    Column("name", Text),  # what the worker called it
     sqlite_with_rowid=False,
 )
 
@@ -293,4 +294,5 @@ def rules() -> tuple[str, ...]:
     return fixed + _RULES + _VIEWS
 
 
+TRIGGER_NAMES = frozenset(statement.split()[2] for statement in rules() if statement.split()[1] == "TRIGGER")
 VIEW_NAMES = ("current_responses", "pair_labels")
