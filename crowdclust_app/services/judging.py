@@ -109,17 +109,20 @@ def worker_rows(
     run
         Whose confusion matrices the rows point to.
     """
-    counts = _count_pairs(table, labels)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        chance = np.where(counts.pairs > 0, counts.same_group * counts.same_cluster / counts.pairs, 0.0)
 
     def by_worker(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(table.worker_of_response, weights=values, minlength=table.n_workers).astype(np.float64)
 
-    pairs, together = by_worker(counts.pairs), by_worker(counts.same_group)
+    counts = _count_pairs(table, labels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = np.where(counts.pairs > 0, counts.same_group * counts.same_cluster / counts.pairs, 0.0)
+    judged, judged_together = by_worker(counts.pairs), by_worker(counts.same_group)
     equal = by_worker(counts.pairs - counts.same_group - counts.same_cluster + 2 * counts.both)
     gained = by_worker(counts.both - chance)
     possible = by_worker((counts.same_group + counts.same_cluster) / 2 - chance)
+    # what a worker does with everything shows without any clusters
+    whole = _count_pairs(table, np.ones(table.n_items, dtype=np.int64))
+    pairs, together = by_worker(whole.pairs), by_worker(whole.same_group)
     hits = np.bincount(table.worker_of_response, minlength=table.n_workers)
     items = by_worker(table.sizes.astype(np.float64))
     matrices = _matrices(run)
@@ -131,7 +134,7 @@ def worker_rows(
     }
     rows = []
     for j, name in enumerate(table.worker_names):
-        varied = 0.0 < together[j] < pairs[j] and possible[j] > 1e-9
+        varied = 0.0 < judged_together[j] < judged[j] and possible[j] > 1e-9
         likeness = float(gained[j] / possible[j]) if varied else None
         rows.append(
             WorkerRow(
@@ -139,7 +142,7 @@ def worker_rows(
                 matrix=matrices.get(name),
                 hits=int(hits[j]),
                 seconds_per_hit=medians.get(name),
-                agreement=float(equal[j] / pairs[j]) if pairs[j] else None,
+                agreement=float(equal[j] / judged[j]) if judged[j] else None,
                 likeness=likeness,
                 flags=_flags(pairs[j], together[j], likeness, an_item.get(name), list(an_item.values())),
             )
@@ -148,7 +151,8 @@ def worker_rows(
 
 
 def _matrices(run: Run | None) -> dict[str, int]:
-    if run is None:
+    """Number of each worker's matrix; nobody has one of their own where a consensus takes all workers for one."""
+    if run is None or len(run.result.answered) != len(run.worker_names):
         return {}
     return {name: j for j, name in enumerate(run.worker_names) if run.result.answered[j]}
 

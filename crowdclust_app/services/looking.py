@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.figures import RunInfo
     from crowdclust_app.services.fitting import FitResult, Run
 
 DOUBTFUL_BELOW = 0.9
@@ -203,20 +205,65 @@ class RunView:
         )
 
 
-def look_at_run(campaign: Campaign, number: int, cancel: CancelToken | None = None) -> RunView:
-    """Load a stored run and make of it what the screens show."""
-    run = campaign.run(number)
-    if cancel:
-        cancel.check()
-    return view_run(run, campaign.table(), active_seconds(campaign))
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A campaign as the Clusters and Workers screens show it.
+
+    Parameters
+    ----------
+    responses
+        Submitted so far.
+    runs
+        Newest last.
+    view
+        The run looked at; None when there is none.
+    workers
+        With the figures of that run, or without.
+    files
+        Photo and content hash of every item whose photo can be found, by the item's name.
+    """
+
+    responses: int
+    runs: tuple[RunInfo, ...]
+    view: RunView | None
+    workers: tuple[WorkerRow, ...]
+    files: Mapping[str, tuple[Path, str | None]]
+
+
+def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: CancelToken | None = None) -> Overview:
+    """Read what the Clusters and Workers screens show.
+
+    Parameters
+    ----------
+    number
+        The run to look at; the newest when None, or when there is none of this number.
+    """
+    runs = campaign.runs()
+    table = campaign.table()
+    seconds = active_seconds(campaign)
+    view = None
+    if runs:
+        known = {run.number for run in runs}
+        run = campaign.run(number if number in known else runs[-1].number)
+        if cancel:
+            cancel.check()
+        view = view_run(run, table, seconds)
+    workers = view.workers if view else worker_rows(table, np.zeros(table.n_items, dtype=np.int64), seconds)
+    return Overview(responses=table.n_responses, runs=runs, view=view, workers=workers, files=_photo_files(campaign))
 
 
 def active_seconds(campaign: Campaign) -> dict[str, list[float]]:
     """Active seconds of the submitted HITs of every worker, where they were measured."""
     seconds: dict[str, list[float]] = {}
-    for record in campaign.submitted_times():
-        seconds.setdefault(record[0], []).append(record[1])
+    for time in campaign.submitted_times():
+        seconds.setdefault(time.worker, []).append(time.active_seconds)
     return seconds
+
+
+def _photo_files(campaign: Campaign) -> dict[str, tuple[Path, str | None]]:
+    if not campaign.has_images or not campaign.images_found:
+        return {}
+    return {item.path: (campaign.item_path(item), item.content_hash) for item in campaign.items()}
 
 
 def view_run(run: Run, table: ResponseTable, seconds: Mapping[str, Sequence[float]] | None = None) -> RunView:

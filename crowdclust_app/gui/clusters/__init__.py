@@ -1,0 +1,1 @@
+"""The Clusters screen: plot, gallery, inspector and the run panel around one selection."""

@@ -1,0 +1,79 @@
+"""The run on screen and its photos: what every view of the Clusters screen draws from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QPixmap
+
+from crowdclust_app.gui.pictures import PictureCache
+from crowdclust_app.services.looking import RunView
+
+
+class Album(QObject):
+    """The items of the shown run with their photos.
+
+    Signals
+    -------
+    arrived
+        A photo that was asked for is here.
+    """
+
+    arrived = Signal()
+
+    def __init__(self, pictures: PictureCache, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.view: RunView | None = None
+        self._pictures = pictures
+        self._files: dict[str, tuple[Path, str | None]] = {}
+        pictures.arrived.connect(self._tell)
+
+    def show(self, view: RunView | None, files: dict[str, tuple[Path, str | None]]) -> None:
+        """Draw from this run; `files` has the photo and content hash of every item by name."""
+        self.view = view
+        self._files = files
+
+    def pixmap(self, item: int, side: int, ratio: float) -> QPixmap | None:
+        """The photo of an item, None until it is here or when there is none."""
+        found = self._file(item)
+        return self._pictures.pixmap(*found, side, ratio) if found else None
+
+    def failure(self, item: int) -> str:
+        """Why the photo of an item cannot be shown, "" if it can."""
+        found = self._file(item)
+        return self._pictures.failure(*found) if found else "there is no photo of this item"
+
+    def _file(self, item: int) -> tuple[Path, str | None] | None:
+        return self._files.get(self.view.item_names[item]) if self.view is not None else None
+
+    def _tell(self, _name: str) -> None:
+        self.arrived.emit()
+
+    def name(self, item: int) -> str:
+        """The item's name."""
+        return self.view.item_names[item] if self.view is not None else ""
+
+    def belief(self, item: int) -> str:
+        """An item's cluster and how sure that is, in words."""
+        view = self.view
+        if view is None:
+            return ""
+        if view.labels[item] == 0:
+            return "not shown to anybody yet"
+        return f"cluster {view.labels[item]}, probability {people_probability(view.probability[item])}"
+
+    def line(self, item: int) -> str:
+        """One line about an item: its name, its cluster and how sure that is."""
+        return f"{self.name(item)}: {self.belief(item)}"
+
+
+def people_probability(probability: float) -> str:
+    """A probability with two digits that never rounds doubt away: 0.62, above 0.99, below 0.01."""
+    if probability != probability:
+        return "–"
+    if 0.995 <= probability < 0.9999995:
+        return "above 0.99"
+    if 0 < probability < 0.005:
+        return "below 0.01"
+    return f"{probability:.2f}"

@@ -1,0 +1,263 @@
+"""Many photos in a grid, only those in view drawn: a whole cluster, the doubtful photos, the selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QFont, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.album import Album
+from crowdclust_app.gui.clusters.painting import flat, paint_badge, paint_doubt, paint_frame, paint_photo
+from crowdclust_app.gui.clusters.selection import Selection
+
+WANTED_TILE = 96
+ITEM_ROLE = Qt.ItemDataRole.UserRole
+AnyIndex = QModelIndex | QPersistentModelIndex
+
+
+class PhotoModel(QAbstractListModel):
+    """Items by number, in the order given."""
+
+    def __init__(self, album: Album, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._album = album
+        self._items: list[int] = []
+        self._row_of: dict[int, int] = {}
+
+    def show(self, items: Sequence[int]) -> None:
+        """Show these items."""
+        self.beginResetModel()
+        self._items = [int(item) for item in items]
+        self._row_of = {item: row for row, item in enumerate(self._items)}
+        self.endResetModel()
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The items shown."""
+        return tuple(self._items)
+
+    def item(self, row: int) -> int:
+        """The item in a row."""
+        return self._items[row]
+
+    def row_of(self, item: int) -> int | None:
+        """The row of an item."""
+        return self._row_of.get(item)
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of items."""
+        return 0 if parent.isValid() else len(self._items)
+
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """The item's number and, in words, what is known of it."""
+        if not index.isValid():
+            return None
+        item = self._items[index.row()]
+        if role == ITEM_ROLE:
+            return item
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._album.line(item)
+        return None
+
+
+def _runs(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending rows as first and last of each unbroken run: a selection of thousands stays a handful of ranges."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs
+
+
+class PhotoDelegate(QStyledItemDelegate):
+    """Paints one photo with its badge, hatched corner and frame."""
+
+    def __init__(self, grid: PhotoGrid) -> None:
+        super().__init__(grid)
+        self._grid = grid
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
+        """A whole cell of the grid."""
+        return self._grid.gridSize()
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw the photo of an index."""
+        self._grid.paint_tile(painter, option.rect, self._grid.item_at(index))
+
+
+class PhotoGrid(QListView):
+    """A grid of photos on the shared selection.
+
+    Signals
+    -------
+    hovered : (item or None, QRect in this widget's viewport)
+        The pointer is on a photo, or on none any more.
+    """
+
+    hovered = Signal(object, QRect)
+
+    def __init__(self, album: Album, selection: Selection, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("photo-grid")
+        self.setAccessibleName("Photos")
+        self._album = album
+        self._selection = selection
+        self._badges = False
+        self._follows = False
+        self._hovered: int | None = None
+        self._photos = PhotoModel(album, self)
+        self.setModel(self._photos)
+        self.setItemDelegate(PhotoDelegate(self))
+        flat(self)
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setUniformItemSizes(True)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().setSingleStep(24)
+        self.setMouseTracking(True)
+        self._resized = QTimer(self)
+        self._resized.setSingleShot(True)
+        self._resized.setInterval(30)
+        self._resized.timeout.connect(self._fit_tiles)
+        self.selectionModel().selectionChanged.connect(self._chosen)
+        self.selectionModel().currentChanged.connect(self._chosen)
+        album.arrived.connect(self.viewport().update)
+        selection.changed.connect(self.follow)
+        self._fit_tiles()
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The items shown."""
+        return self._photos.items
+
+    def show_items(self, items: Sequence[int], badges: bool) -> None:
+        """Show these items; badges tell their clusters where they are not all of one."""
+        self._badges = badges
+        self._follows = True
+        try:
+            self._photos.show(items)
+        finally:
+            self._follows = False
+        self.follow()
+
+    def item_at(self, index: AnyIndex) -> int:
+        """The item of an index."""
+        return self._photos.item(index.row())
+
+    def photo_rect(self, item: int) -> QRect:
+        """Where a photo is drawn in the viewport; empty when it is not among the items shown."""
+        row = self._photos.row_of(item)
+        return QRect() if row is None else self._inner(self.visualRect(self._photos.index(row)))
+
+    def _inner(self, rect: QRect) -> QRect:
+        return QRect(rect.left(), rect.top(), rect.width() - theme.TILE_GAP, rect.height() - theme.TILE_GAP)
+
+    def paint_tile(self, painter: QPainter, rect: QRect, item: int) -> None:
+        """Draw one photo."""
+        tile = self._inner(rect)
+        pixmap = self._album.pixmap(item, tile.width(), self.devicePixelRatioF())
+        failed = pixmap is None and bool(self._album.failure(item))
+        paint_photo(painter, tile, pixmap, self.palette(), failed=failed)
+        view = self._album.view
+        if view is not None and view.is_doubtful(item):
+            paint_doubt(painter, tile)
+        if view is not None and self._badges and view.labels[item] > 0:
+            bold = QFont(self.font())
+            bold.setBold(True)
+            number = int(view.labels[item])
+            badge = QRectF(tile.left() + 4, tile.top() + 4, max(24, 10 + 10 * len(str(number))), 20)
+            paint_badge(painter, badge, number, bold)
+        if item in self._selection:
+            paint_frame(painter, tile, self.palette(), current=item == self._selection.current)
+
+    # --- the shared selection
+
+    def follow(self) -> None:
+        """Show in the grid what is chosen elsewhere."""
+        if self._follows:
+            return
+        self._follows = True
+        try:
+            rows = {self._photos.row_of(item) for item in self._selection.items} - {None}
+            chosen = QItemSelection()
+            for first, last in _runs(sorted(row for row in rows if row is not None)):
+                chosen.select(self._photos.index(first), self._photos.index(last))
+            model = self.selectionModel()
+            model.select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            current = self._photos.row_of(self._selection.current) if self._selection.current is not None else None
+            if current is not None:
+                model.setCurrentIndex(self._photos.index(current), QItemSelectionModel.SelectionFlag.NoUpdate)
+                self.scrollTo(self._photos.index(current))
+        finally:
+            self._follows = False
+        self.viewport().update()
+
+    def _chosen(self, *_: object) -> None:
+        """Choose elsewhere what was chosen in the grid."""
+        if self._follows:
+            return
+        rows = sorted(index.row() for index in self.selectionModel().selectedIndexes())
+        items = [self._photos.item(row) for row in rows]
+        current = self.currentIndex()
+        first = self._photos.item(current.row()) if current.isValid() else None
+        if first in items:
+            items = [first, *(item for item in items if item != first)]
+        self._follows = True
+        try:
+            if len(items) == 1:
+                self._selection.choose(items[0])
+            else:
+                self._selection.choose_all(items, first if first in items else None)
+        finally:
+            self._follows = False
+        self.viewport().update()
+
+    # --- pointer and size
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Say which photo the pointer is on."""
+        super().mouseMoveEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        self._hover(self.item_at(index) if index.isValid() else None)
+
+    def leaveEvent(self, event: object) -> None:
+        """The pointer is on no photo any more."""
+        self._hover(None)
+
+    def _hover(self, item: int | None) -> None:
+        if item != self._hovered:
+            self._hovered = item
+            self.hovered.emit(item, self.photo_rect(item) if item is not None else QRect())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the tiles to the new width once the resizing pauses."""
+        super().resizeEvent(event)
+        self._resized.start()
+
+    def _fit_tiles(self) -> None:
+        width = max(1, self.viewport().width() - 1)
+        columns = max(1, width // WANTED_TILE)
+        side = width // columns
+        if self.gridSize() != QSize(side, side):
+            self.setGridSize(QSize(side, side))

@@ -1,0 +1,290 @@
+"""Below the plot: settings and the Run button, the bound as it rises, the runs so far and what the shown one found."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.runs import RunsModel
+from crowdclust_app.gui.clusters.settings_form import SettingsForm
+from crowdclust_app.gui.clusters.trace import TracePlot
+from crowdclust_app.gui.words import people_time
+from crowdclust_app.services.figures import RunInfo
+from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.gui.screen import Shell
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.progress import Progress, ProgressReport
+
+REMEMBERED = "run-settings"
+
+
+class RunPanel(QWidget):
+    """Starts, watches and lists runs.
+
+    Signals
+    -------
+    stored : int
+        A run has been stored under this number.
+    run_chosen : int
+        An older or newer run is to be shown.
+    """
+
+    stored = Signal(int)
+    run_chosen = Signal(int)
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run-panel")
+        self._shell = shell
+        self._campaign: Campaign | None = None
+        self._job: Job | None = None
+        self._sweeps: deque[FitProgress] = deque()
+        self._shown: Run | None = None
+        self.form = SettingsForm(self)
+        self.trace = TracePlot(self)
+        self._run = QPushButton("Run", self)
+        self._run.setObjectName("run-button")
+        self._run.setProperty("rank", "first")
+        self._run.clicked.connect(self.run)
+        self._cancel = QPushButton("Cancel", self)
+        self._cancel.setObjectName("cancel-button")
+        self._cancel.clicked.connect(self.cancel)
+        self._state = QLabel(self)
+        self._state.setObjectName("run-state")
+        self._state.setProperty("rank", "second")
+        self._bar = QProgressBar(self)
+        self._bar.setTextVisible(False)
+        self._runs = RunsModel(self)
+        self._history = QListView(self)
+        self._history.setObjectName("run-history")
+        self._history.setAccessibleName("Runs, newest first")
+        self._history.setModel(self._runs)
+        self._history.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self._history.setStyleSheet("QListView::item { padding: 4px 8px; }")
+        self._history.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._history.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self._history.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self._history.selectionModel().currentChanged.connect(self._history_moved)
+        self._summary = QLabel(self)
+        self._summary.setObjectName("run-summary")
+        self._summary.setWordWrap(True)
+        self._summary.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._lay_out()
+        self._show_state()
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.STEP)
+        buttons.addWidget(self._run, 2)
+        buttons.addWidget(self._cancel, 1)
+        settings = QVBoxLayout()
+        settings.setSpacing(theme.STEP)
+        settings.addWidget(self.form)
+        settings.addLayout(buttons)
+        settings.addStretch(1)
+        middle = QVBoxLayout()
+        middle.setSpacing(theme.TILE_GAP)
+        middle.addWidget(self.trace, 1)
+        middle.addWidget(self._bar)
+        middle.addWidget(self._state)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._summary)
+        right = QVBoxLayout()
+        right.setSpacing(theme.STEP)
+        right.addWidget(self._history, 2)
+        right.addWidget(scroll, 3)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, theme.STEP, 0, 0)
+        layout.setSpacing(theme.MARGIN)
+        layout.addLayout(settings, 0)
+        layout.addLayout(middle, 1)
+        layout.addLayout(right, 1)
+
+    # --- content
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is under way."""
+        return self._job is not None
+
+    def set_campaign(self, campaign: Campaign | None) -> None:
+        """Run on this campaign from now on."""
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+        self._campaign = campaign
+        self._runs.show(())
+        self._show_run(None)
+        self.form.show_settings((self._shell.recall(REMEMBERED) or {}) if campaign is not None else {})
+        self._show_state()
+
+    def show_runs(self, runs: tuple[RunInfo, ...], shown: Run | None) -> None:
+        """List the runs and tell about the one shown."""
+        self._runs.show(runs)
+        if shown is not None:
+            row = self._runs.row_of(shown.number)
+            if row is not None:
+                index = self._runs.index(row)
+                self._history.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        if runs and self._campaign is not None and self._shell.recall(REMEMBERED) is None and not self.running:
+            self.form.show_settings(runs[-1].settings)
+        self._show_run(shown)
+
+    def _show_run(self, run: Run | None) -> None:
+        fresh = run is not None and (self._shown is None or run.number != self._shown.number)
+        self._shown = run
+        self._summary.setText(summary_in_words(run) if run is not None else "")
+        if self.running:
+            return
+        if run is None:
+            self.trace.clear()
+        elif fresh:
+            self.trace.show_trace(run.result.lower_bounds)
+
+    def _history_moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.isValid():
+            number = self._runs.run(current.row()).number
+            if self._shown is None or number != self._shown.number:
+                self.run_chosen.emit(number)
+
+    # --- running
+
+    def run(self) -> None:
+        """Start a run with the form's settings."""
+        campaign = self._campaign
+        if campaign is None or self._job is not None:
+            return
+        settings = self.form.settings()
+        self._shell.remember(REMEMBERED, settings.as_dict())
+        sweeps: deque[FitProgress] = deque()
+        self._sweeps = sweeps
+        self.trace.clear()
+        self._job = self._shell.jobs.start(
+            "inference",
+            _work(campaign, settings, sweeps),
+            title="Running the inference",
+            on_done=self._done,
+            on_progress=self._progress,
+            on_failed=self._failed,
+            on_cancelled=self._cancelled,
+            owner=self,
+        )
+        self._show_state("Preparing")
+
+    def cancel(self) -> None:
+        """Stop the run within a sweep; nothing is stored of it."""
+        if self._job is not None:
+            self._job.cancel()
+            self._show_state("Stopping")
+
+    def _progress(self, report: ProgressReport) -> None:
+        sweeps = [self._sweeps.popleft() for _ in range(len(self._sweeps))]
+        self.trace.add((sweep.start, sweep.phase, sweep.bound) for sweep in sweeps)
+        self._show_state(progress_in_words(report), report)
+
+    def _done(self, run: Run) -> None:
+        self._job = None
+        self._show_state()
+        found = run.result.summary["clusters"]
+        self._shell.say(f"Run {run.number} found {found} clusters in {people_time(run.seconds)}")
+        self.stored.emit(run.number)
+
+    def _failed(self, error: BaseException) -> None:
+        self._job = None
+        self._restore_trace()
+        self._show_state()
+        self._shell.show_failure(error)
+
+    def _cancelled(self) -> None:
+        self._job = None
+        self._restore_trace()
+        self._show_state("Cancelled; nothing was stored")
+
+    def _restore_trace(self) -> None:
+        self.trace.clear()
+        if self._shown is not None:
+            self.trace.show_trace(self._shown.result.lower_bounds)
+
+    def _show_state(self, words: str = "", report: ProgressReport | None = None) -> None:
+        running = self._job is not None
+        self._run.setEnabled(self._campaign is not None and not running)
+        self._cancel.setEnabled(self._job is not None and not self._job.token.cancelled)
+        self.form.setEnabled(not running)
+        self._state.setText(words)
+        self._bar.setRange(0, 1000 if not running or (report and report.total) else 0)
+        self._bar.setValue(round(1000 * (report.fraction or 0.0)) if report is not None and running else 0)
+
+
+def _work(
+    campaign: Campaign, settings: FitSettings, sweeps: deque[FitProgress]
+) -> Callable[[Progress, CancelToken], Run]:
+    """The fit as a job; every sweep is kept for the trace, though only some are reported."""
+
+    def work(progress: Progress, cancel: CancelToken) -> Run:
+        def report(news: ProgressReport) -> None:
+            if isinstance(news, FitProgress):
+                sweeps.append(news)
+            progress(news)
+
+        return fit_campaign(campaign, settings, report, cancel)
+
+    return work
+
+
+def progress_in_words(report: ProgressReport) -> str:
+    """How far a fit has come, in one line."""
+    if not isinstance(report, FitProgress):
+        return "Preparing (the first run on a computer takes longer)"
+    phase = {"layers": "positions", "mixture": "clusters", "joint": "together"}.get(report.phase, report.phase)
+    parts = [f"start {report.start} of {report.starts}", f"{phase}, sweep {report.iteration}"]
+    if report.phase != "layers":
+        parts.append("1 cluster" if report.clusters == 1 else f"{report.clusters} clusters")
+    return " · ".join([*parts, f"bound {report.bound:,.1f}", people_time(report.seconds)])
+
+
+def summary_in_words(run: Run) -> str:
+    """What a run found, as rich text: figures in two columns, then the verdicts."""
+    summary: Any = run.result.summary
+    starts = sorted(summary["starts"], reverse=True)
+    spread = "one start"
+    if len(starts) > 1:
+        below = ", ".join(f"{starts[0] - bound:,.1f}" for bound in starts[1:4])
+        spread = f"best of {len(starts)}, others {below}{' …' if len(starts) > 4 else ''} below"
+    rows = [
+        ("Bound", f"{summary['bound']:,.1f}"),
+        ("Starts", spread),
+        ("Converged", "yes" if summary["converged"] else f"not within {summary['iterations']} sweeps"),
+        ("Clusters", f"{summary['clusters']}"),
+        ("Entropy", f"{summary['entropy_bits']:.4f} bits on average"),
+        ("Items", f"{summary['items']:,}"),
+        ("Responses", f"{summary['responses']:,} by {summary['workers']:,} workers"),
+        ("Pair labels", f"{summary['pair_labels']:,}"),
+        ("Label weight", f"{run.settings.label_weight:g}"),
+        ("Time", people_time(run.seconds)),
+    ]
+    table = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)
+    verdicts = "".join(f"<p>{escape(sentence)}</p>" for sentence in summary.get("verdicts", ()))
+    return f"<table cellspacing='0' cellpadding='1'>{table}</table>{verdicts}"

@@ -1,0 +1,140 @@
+"""The bound, sweep by sweep, one phase at a time: it rises inside a phase, and jumps from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from crowdclust_app.gui import theme
+
+PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Together"}
+ABOUT = {
+    "layers": "First the items' positions and the workers, without clusters",
+    "mixture": "Then the clusters, with the positions held",
+    "joint": "At last everything together; this bound is the run's",
+}
+
+
+class TracePlot(QWidget):
+    """The bound of the running fit, or of a stored run."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("bound-trace")
+        self.setAccessibleName("Bound by sweep")
+        self._curves: dict[str, dict[int, list[float]]] = {phase: {} for phase in PHASES}
+        self._phase = "joint"
+        self._follows = True
+        self._buttons: dict[str, QPushButton] = {}
+        self.widget = pg.PlotWidget(self)
+        self.widget.setFrameShape(self.widget.Shape.NoFrame)
+        self.widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.widget.hideButtons()
+        self.widget.setMenuEnabled(False)
+        self.widget.setMouseEnabled(x=False, y=False)
+        group = QButtonGroup(self)
+        line = QHBoxLayout()
+        line.setSpacing(theme.TILE_GAP)
+        for phase, title in PHASES.items():
+            button = QPushButton(title, self)
+            button.setObjectName(f"phase-{phase}")
+            button.setProperty("rank", "plain")
+            button.setCheckable(True)
+            button.setStyleSheet("padding: 6px 8px;")
+            button.setToolTip(ABOUT[phase])
+            button.clicked.connect(lambda _=False, phase=phase: self._choose(phase))
+            group.addButton(button)
+            self._buttons[phase] = button
+            line.addWidget(button)
+        line.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(line)
+        layout.addWidget(self.widget, 1)
+        self._restyle()
+
+    @property
+    def phase(self) -> str:
+        """The phase shown."""
+        return self._phase
+
+    def bounds(self, phase: str, start: int) -> list[float]:
+        """The bounds of a start in a phase, by sweep."""
+        return list(self._curves[phase].get(start, ()))
+
+    def clear(self) -> None:
+        """Forget all sweeps and follow the phases to come."""
+        self._curves = {phase: {} for phase in PHASES}
+        self._follows = True
+        self._draw()
+
+    def add(self, sweeps: Iterable[tuple[int, str, float]]) -> None:
+        """Add sweeps of the running fit: start, phase, bound."""
+        last = None
+        for start, phase, bound in sweeps:
+            if phase in self._curves:
+                self._curves[phase].setdefault(start, []).append(bound)
+                last = phase
+        if last is not None:
+            if self._follows:
+                self._phase = last
+            self._draw()
+
+    def show_trace(self, bounds: Iterable[tuple[str, float]]) -> None:
+        """Show the trace of a stored run's best start."""
+        self.clear()
+        self._phase = "joint"
+        self.add((1, phase, bound) for phase, bound in bounds)
+
+    def _choose(self, phase: str) -> None:
+        self._phase = phase
+        self._follows = False
+        self._draw()
+
+    def _draw(self) -> None:
+        for phase, button in self._buttons.items():
+            button.setChecked(phase == self._phase)
+            button.setEnabled(bool(self._curves[phase]))
+        self.widget.clear()
+        curves = self._curves[self._phase]
+        palette = self.palette()
+        newest = max(curves, default=0)
+        for start in sorted(curves):
+            colour = palette.color(QPalette.ColorRole.Highlight) if start == newest else theme.line_colour(palette)
+            pen = pg.mkPen(colour, width=2 if start == newest else 1.25)
+            bounds = curves[start]
+            self.widget.plot(x=list(range(1, len(bounds) + 1)), y=bounds, pen=pen, antialias=True)
+            if start == newest:
+                self.widget.plot(
+                    x=[len(bounds)],
+                    y=bounds[-1:],
+                    pen=None,
+                    symbol="o",
+                    symbolSize=7,
+                    symbolBrush=colour,
+                    symbolPen=None,
+                )
+
+    def _restyle(self) -> None:
+        palette = self.palette()
+        self.widget.setBackground(palette.color(QPalette.ColorRole.Window))
+        quiet = theme.muted(palette)
+        for side in ("bottom", "left"):
+            axis = self.widget.getAxis(side)
+            axis.setPen(pg.mkPen(theme.line_colour(palette)))
+            axis.setTextPen(quiet)
+            axis.setTickFont(self.font())
+            axis.enableAutoSIPrefix(False)
+        self.widget.getAxis("bottom").setLabel("sweep", color=quiet.name(), **{"font-size": f"{theme.TEXT}pt"})
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the palette when it changes."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "widget"):
+            self._restyle()

@@ -1,0 +1,36 @@
+"""Numbers, durations and moments as people say them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+ABSENT = "–"
+
+
+def people_time(seconds: float | None) -> str:
+    """A duration as people say it: 12 s, 1 min 20 s, 2 h 5 min."""
+    if seconds is None:
+        return ABSENT
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{whole} s"
+    if whole < 3600:
+        minutes, rest = divmod(whole, 60)
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, rest = divmod(round(seconds / 60), 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def people_date(when: datetime, now: datetime | None = None) -> str:
+    """A moment as people say it: today 14:03, or 3 Mar 2025 14:03."""
+    local = when.astimezone()
+    now = (now or datetime.now().astimezone()).astimezone()
+    time = f"{local:%H:%M}"
+    if local.date() == now.date():
+        return f"today {time}"
+    return f"{local.day} {local:%b %Y} {time}"
+
+
+def count_of(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 photo, 1,200 photos."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,1 @@
+"""The Workers screen: table, small confusion matrices, one worker in large."""
