@@ -116,6 +116,8 @@ class Beliefs:
             precision=np.zeros((D, D)),
             total=np.zeros(P),
             shift=np.zeros(D),
+            vech_zeros=(0.0,) * P,
+            position_zeros=(0.0,) * D,
         )
         self.refresh_items()
         self.refresh_workers()

@@ -21,7 +21,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.inference.crowdclustering.jit import exact_part, float_from_bits, kernel, part
+from crowdclust_app.inference.crowdclustering.jit import (
+    exact_part,
+    float_from_bits,
+    kernel,
+    part,
+    tuple_setitem,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,6 +102,8 @@ class Scratch(NamedTuple):
         The partners' `Z` and `m`, summed with these weights.
     total, shift, precision : ndarray of shape (P,), (D,) and (D, D)
         Sums over an item's responses, and its posterior precision.
+    vech_zeros, position_zeros
+        Zeros, `P` and `D` of them.
     """
 
     curvature: Floats
@@ -107,6 +115,8 @@ class Scratch(NamedTuple):
     total: Floats
     shift: Floats
     precision: Floats
+    vech_zeros: tuple[float, ...]
+    position_zeros: tuple[float, ...]
 
 
 @exact_part
@@ -199,16 +209,23 @@ def gather(dims: Dims, tiles: Tiles, r: int, start: int, work: Scratch) -> None:
     P = D * (D + 1) // 2
     width = tiles.ptr[r + 1] - tiles.ptr[r]
     base = (P + D + 1) * tiles.ptr[r]
+    # Sums are kept in tuples: as entries of an array they would be written back after every partner.
+    partners = work.vech_zeros
+    for b in range(start, width):
+        curvature = work.curvature[b]
+        for q in range(P):
+            z = tiles.features[at(base, q, width, b)]
+            partners = tuple_setitem(partners, q, partners[q] + curvature * z)
     for q in range(P):
-        s = 0.0
-        for b in range(start, width):
-            s += work.curvature[b] * tiles.features[at(base, q, width, b)]
-        work.partners[q] = s
+        work.partners[q] = partners[q]
+    pulled = work.position_zeros
+    for b in range(start, width):
+        pull = work.pull[b]
+        for d in range(D):
+            m = tiles.features[at(base, P + d, width, b)]
+            pulled = tuple_setitem(pulled, d, pulled[d] + pull * m)
     for d in range(D):
-        s = 0.0
-        for b in range(start, width):
-            s += work.pull[b] * tiles.features[at(base, P + d, width, b)]
-        work.pulled[d] = s
+        work.pulled[d] = pulled[d]
 
 
 @part

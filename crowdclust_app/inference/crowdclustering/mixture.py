@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln, digamma, gammaln, logsumexp
+from scipy.special import betaln, digamma, gammaln
 
+from crowdclust_app.inference.crowdclustering import mixture_kernels
 from crowdclust_app.inference.crowdclustering.kernels import Floats
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
@@ -75,13 +76,10 @@ def fit_components(memberships: Floats, mean: Floats, variance: Floats, settings
     means = sums / mean_counts[:, None]
     scatters = np.empty((len(counts), D, D))
     spread = q.T @ variance
-    for k in range(len(counts)):
-        # around the posterior mean; what the prior at 0 adds is beta0 m m'
-        apart = mean - means[k]
-        scatters[k] = (apart * q[:, k, None]).T @ apart
-        scatters[k] += settings.mean_precision * np.outer(means[k], means[k])
-        scatters[k] += np.diag(settings.scale + spread[k])
-    scatters = 0.5 * (scatters + scatters.transpose(0, 2, 1))
+    mixture_kernels.scatter(q, mean, means, scatters)
+    # what the prior at 0 adds around the posterior mean is beta0 m m'
+    scatters += settings.mean_precision * means[:, :, None] * means[:, None, :]
+    scatters[:, np.arange(D), np.arange(D)] += settings.scale + spread
     return Mixture(
         memberships=q,
         sticks=sticks,
@@ -114,11 +112,7 @@ def log_responsibilities(mixture: Mixture, mean: Floats, variance: Floats) -> Fl
     D = mean.shape[1]
     base = log_weights(mixture) + 0.5 * (expected_log_precision(mixture) - D * LOG_2PI - D / mixture.mean_counts)
     rho = np.empty((len(mean), mixture.size))
-    for k in range(mixture.size):
-        apart = mean - mixture.means[k]
-        distance = np.sum((apart @ mixture.inverses[k]) * apart, axis=1)
-        distance += variance @ np.diagonal(mixture.inverses[k])
-        rho[:, k] = base[k] - 0.5 * mixture.freedoms[k] * distance
+    mixture_kernels.log_densities(base, mixture.means, mixture.inverses, mixture.freedoms, mean, variance, rho)
     return rho
 
 
@@ -139,8 +133,8 @@ def with_memberships(mixture: Mixture, memberships: Floats) -> Mixture:
 def refresh_memberships(mixture: Mixture, mean: Floats, variance: Floats) -> tuple[Mixture, float]:
     """Update `q`; return also `sum_i logsumexp_k(log rho_ik)`, in nats."""
     rho = log_responsibilities(mixture, mean, variance)
-    norm = logsumexp(rho, axis=1, keepdims=True)
-    return with_memberships(mixture, np.exp(rho - norm)), float(norm.sum())
+    evidence = mixture_kernels.normalise(rho)
+    return with_memberships(mixture, rho), evidence
 
 
 def stick_divergence(mixture: Mixture, concentration: float) -> float:
