@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import signal
+import sys
+import threading
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
 
+from crowdclust_app.cli.console import Console
 from crowdclust_app.cli.parser import build_parser
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled, UserError
+
+DONE, FAULT, TO_MEND, INTERRUPTED = 0, 1, 2, 130
+
+TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
+"""With this set in the environment, faults of ours show their traceback on the terminal too."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +37,94 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 done; 2 something the user can mend; 1 a fault of ours; 130 interrupted.
     """
     try:
-        build_parser().parse_args(argv)
+        args = build_parser().parse_args(argv)
     except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else 2
-    return 0
+        return leaving.code if isinstance(leaving.code, int) else TO_MEND
+    console = Console(as_json=args.json, quiet=args.quiet)
+    cancel = CancelToken()
+    try:
+        with _interruptible(cancel):
+            return _run(args, console, cancel)
+    except UserError as error:
+        return _say(console, " ".join(str(error).split("\n")), TO_MEND)
+    except (Cancelled, KeyboardInterrupt):
+        return _say(console, "interrupted.", INTERRUPTED)
+    except BrokenPipeError:
+        return _leave_broken_pipe()
+    except Exception as error:  # noqa: BLE001 - the one place where a fault of ours ends
+        return _say(console, _report_fault(error, args), FAULT)
+
+
+def _run(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    from crowdclust_app.cli import commands
+
+    try:
+        return commands.run(args, console, cancel)
+    finally:
+        console.clear()
+
+
+def _say(console: Console, sentence: str, code: int) -> int:
+    try:
+        console.error(sentence)
+    except BrokenPipeError:
+        _leave_broken_pipe()
+    return code
+
+
+@contextmanager
+def _interruptible(cancel: CancelToken) -> Iterator[None]:
+    """Let Ctrl+C end the command: this thread by an exception, its helpers by the token."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+        cancel.cancel()
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave_broken_pipe() -> int:
+    """Stop writing: whoever read the output has seen enough (`crowdclust fit ... | head`)."""
+    # the interpreter flushes stdout once more when it ends, and must not fail at that
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    finally:
+        os.close(nowhere)
+    return DONE
+
+
+def _report_fault(error: Exception, args: Namespace) -> str:
+    """Keep the traceback in a log, and say in one line where it is."""
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    if os.environ.get(TRACEBACK_VARIABLE):
+        sys.stderr.write(text)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    try:
+        where = _write_log(text, args)
+    except (OSError, UserError):
+        return f"a fault of this program ({what}); set {TRACEBACK_VARIABLE}=1 to see where it happened."
+    return f"a fault of this program ({what}); the log is in {where}."
+
+
+def _write_log(text: str, args: Namespace) -> str:
+    import platform
+    from datetime import datetime
+
+    from crowdclust_app import __version__
+    from crowdclust_app.services.folders import log_folder
+
+    now = datetime.now().astimezone()
+    path = log_folder() / f"fault-{now:%Y%m%d-%H%M%S-%f}.log"
+    head = f"crowdclust {__version__}, Python {platform.python_version()}, {platform.platform()}, {now.isoformat()}\n"
+    path.write_text(f"{head}{vars(args)}\n\n{text}", encoding="utf-8", errors="backslashreplace")
+    return str(path)

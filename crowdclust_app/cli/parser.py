@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from crowdclust_app import __version__
 
 DESCRIPTION = "Find out which categories an image collection falls into, from many people's partial groupings."
+EPILOG = "Without a command the window opens. Exit codes: 0 done, 2 for you to mend, 1 our fault, 130 interrupted."
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,12 +18,123 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line to stderr and leave with 2."""
-        sys.stderr.write(f"{self.prog}: {message}; see {self.prog} --help.\n")
+        # sys.stderr is None in a program without a console
+        if sys.stderr is not None:
+            sys.stderr.write(f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help.\n")
         raise SystemExit(2)
 
 
 def build_parser() -> Parser:
     """Build the parser of `crowdclust`."""
-    parser = Parser(prog="crowdclust", description=DESCRIPTION, allow_abbrev=False)
+    parser = Parser(prog="crowdclust", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"crowdclust {__version__}")
+    parser.set_defaults(command=None, json=False, quiet=False)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for add in (_open, _demo, _new, _plan, _import, _fit, _simulate, _export, _check):
+        add(commands)
     return parser
+
+
+def _command(commands: Any, name: str, text: str) -> Parser:
+    description = text[0].upper() + text[1:] + "."
+    # no abbreviations: an option that is added later must not change what a script means
+    parser: Parser = commands.add_parser(name, help=text, description=description, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="print the summary alone, as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors (and the summary with --json)")
+    return parser
+
+
+def _plan_options(parser: Parser) -> None:
+    parser.add_argument("--items-per-hit", type=int, default=36, metavar="M", help="items shown together (36)")
+    parser.add_argument("--redundancy", type=int, default=6, metavar="V", help="HITs an item is in, on average (6)")
+    parser.add_argument("--workers-per-hit", type=int, default=5, metavar="R", help="workers who do each HIT (5)")
+    _seed(parser)
+
+
+def _seed(parser: Parser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of everything random (0)")
+
+
+def _campaign(parser: Parser, text: str) -> None:
+    parser.add_argument("campaign", type=Path, metavar="CAMPAIGN", help=text)
+
+
+def _open(commands: Any) -> None:
+    parser = _command(commands, "open", "open the window on a campaign")
+    _campaign(parser, "the .crowdclust file")
+
+
+def _demo(commands: Any) -> None:
+    parser = _command(commands, "demo", "draw images, simulate workers, fit, and open the window on the result")
+    parser.add_argument("--no-window", action="store_true", help="write the tables and screenshots instead")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes (./crowdclust-demo)")
+
+
+def _new(commands: Any) -> None:
+    parser = _command(commands, "new", "make a campaign from a folder of images")
+    _campaign(parser, "the .crowdclust file to make")
+    parser.add_argument("--images", type=Path, required=True, metavar="DIR", help="the folder, with all its folders")
+    _plan_options(parser)
+
+
+def _plan(commands: Any) -> None:
+    parser = _command(commands, "plan", "plan which items are shown together, and say what that amounts to")
+    parser.add_argument("--items", type=int, required=True, metavar="N", help="number of items")
+    _plan_options(parser)
+    parser.add_argument("--out", type=Path, metavar="plan.csv", help="write the plan there")
+
+
+def _import(commands: Any) -> None:
+    parser = _command(commands, "import", "bring a table of responses, pair labels or known categories into a campaign")
+    _campaign(parser, "the .crowdclust file")
+    parser.add_argument("file", type=Path, metavar="FILE.csv", help="the table")
+    parser.add_argument("--kind", choices=("responses", "pairs", "truth"), default="responses", help="(responses)")
+
+
+def _fit(commands: Any) -> None:
+    parser = _command(commands, "fit", "infer the clusters behind the responses")
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
+    parser.add_argument("--method", choices=("crowdclustering", "consensus"), default="crowdclustering")
+    parser.add_argument("--dimensions", type=int, default=4, metavar="D", help="of the embedding (4)")
+    parser.add_argument("--starts", type=int, default=4, metavar="N", help="the best of so many starts (4)")
+    parser.add_argument("--clusters", type=_clusters, default="bound", metavar="bound|K", help="as many as the bound "
+                        "favours, or a number (bound)")  # fmt: skip
+    parser.add_argument("--label-weight", type=float, default=1.0, metavar="W", help="how much each pair label counts, "
+                        "above 0 and up to 1 (1)")  # fmt: skip
+    _seed(parser)
+    parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known categories")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
+
+
+def _clusters(text: str) -> str | int:
+    if text == "bound":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is neither bound nor a whole number") from None
+
+
+def _simulate(commands: Any) -> None:
+    parser = _command(commands, "simulate", "write the tables of a simulated campaign whose answer is known")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
+    parser.add_argument("--items", type=int, default=1000, metavar="N", help="number of items (1000)")
+    parser.add_argument("--clusters", type=int, default=10, metavar="K", help="true categories (10)")
+    _plan_options(parser)
+    parser.add_argument("--workers", type=int, default=130, metavar="J", help="number of workers (130)")
+    parser.add_argument("--noise", type=float, default=0.03, help="share of stray placements (0.03)")
+    parser.add_argument("--coarse", type=float, default=0.35, help="share of similar categories a worker takes for "
+                        "one (0.35)")  # fmt: skip
+    parser.add_argument("--random-workers", type=int, default=0, metavar="N", help="how many sort at random (0)")
+
+
+def _export(commands: Any) -> None:
+    parser = _command(commands, "export", "write every table of a campaign that has rows")
+    _campaign(parser, "the .crowdclust file")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
+    parser.add_argument("--anonymous", action="store_true", help="write workers as numbers")
+
+
+def _check(commands: Any) -> None:
+    parser = _command(commands, "check", "see whether a campaign file is sound")
+    _campaign(parser, "the .crowdclust file")

@@ -33,7 +33,7 @@ ALLOWED = {
         "natsort",
         "platformdirs",
     },
-    "gui": {"services", "domain", "numpy", "PySide6", "pyqtgraph"},
+    "gui": {"services", "domain", "numpy", "PySide6", "shiboken6", "pyqtgraph"},
     "cli": {"services", "domain", "gui"},
 }
 HEAVY = {"numba", "scipy", "pyqtgraph", "sqlalchemy", "PIL", "PySide6"}

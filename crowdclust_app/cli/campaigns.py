@@ -1,0 +1,94 @@
+"""The commands about campaign files: new, import, export, check."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdclust_app.cli.console import aligned, counted
+from crowdclust_app.cli.fitting import plan_settings
+
+if TYPE_CHECKING:
+    from crowdclust_app.cli.console import Console
+    from crowdclust_app.domain.cancellation import CancelToken
+
+_LISTED = 5
+
+
+def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust new`."""
+    from crowdclust_app.services.campaigns import Campaign, create_campaign
+
+    report = create_campaign(args.campaign, args.images, plan_settings(args), progress=console.progress, cancel=cancel)
+    skipped = [(path, f"the same picture as {original}") for path, original in report.duplicates]
+    skipped += list(report.unreadable)
+    summary = {
+        "campaign": report.campaign,
+        "added": report.added,
+        "skipped": len(skipped),
+        "warnings": list(report.warnings),
+        "duplicates": [{"path": path, "original": original} for path, original in report.duplicates],
+        "unreadable": [{"path": path, "reason": reason} for path, reason in report.unreadable],
+    }
+    with Campaign.open(Path(report.campaign)) as campaign:
+        figures = campaign.figures()
+    text = aligned(
+        [
+            ("Campaign", report.campaign),
+            ("Images", f"{report.added:,}"),
+            ("HITs", f"{figures.hits:,}, {figures.assignments_planned:,} assignments"),
+            ("Left out", f"{len(skipped):,}"),
+        ]
+    )
+    for path, reason in skipped[:_LISTED]:
+        text.append(f"  {path}: {reason}")
+    if len(skipped) > _LISTED:
+        text.append(f"  and {len(skipped) - _LISTED:,} more (--json lists them all)")
+    console.finish(summary, [*text, *report.warnings])
+    return 0
+
+
+def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust import`."""
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.importing import import_table as import_into
+
+    with Campaign.open(args.campaign) as campaign:
+        report = import_into(campaign, args.file, args.kind, progress=console.progress, cancel=cancel)
+    summary = {
+        "campaign": report.campaign,
+        "added": report.added,
+        "skipped": report.skipped,
+        "warnings": list(report.warnings),
+    }
+    text = aligned([("Campaign", report.campaign), ("Added", f"{report.added:,}"), ("Left out", f"{report.skipped:,}")])
+    console.finish(summary, [*text, *report.warnings])
+    return 0
+
+
+def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust export`."""
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.exporting import export_campaign
+    from crowdclust_app.services.writing import read_summary
+
+    with Campaign.open(args.campaign) as campaign:
+        files = export_campaign(campaign, args.out, args.anonymous, progress=console.progress, cancel=cancel)
+    console.finish(read_summary(args.out), [f"Wrote {file}" for file in files])
+    return 0
+
+
+def check(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust check`."""
+    from crowdclust_app.services.checking import check_campaign
+
+    report = check_campaign(args.campaign, progress=console.progress, cancel=cancel)
+    summary = {"campaign": str(args.campaign), "ok": report.ok, "problems": list(report.problems)}
+    if report.ok:
+        text = [f"{args.campaign} is sound."]
+    else:
+        text = [f"{args.campaign} has {counted(len(report.problems), 'problem')}:"]
+        text += [f"  {problem}" for problem in report.problems]
+    console.finish(summary, text)
+    return 0 if report.ok else 2

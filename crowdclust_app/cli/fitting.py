@@ -1,0 +1,197 @@
+"""The commands about tables and figures: plan, simulate, fit."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdclust_app.cli.console import aligned, counted, plain
+from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.errors import UserError
+
+if TYPE_CHECKING:
+    from crowdclust_app.cli.console import Console
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.domain.responses import ResponseTable
+    from crowdclust_app.services.fitting import FitResult, FitSettings
+
+
+def plan_settings(args: Namespace) -> PlanSettings:
+    """What the plan options ask for."""
+    return PlanSettings(args.items_per_hit, args.redundancy, args.workers_per_hit, args.seed)
+
+
+def plan(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust plan`."""
+    from crowdclust_app.services.planning import plan_items, plan_summary, write_plan
+
+    made, figures = plan_items(args.items, plan_settings(args))
+    cancel.check()
+    summary = plan_summary(figures)
+    written = []
+    if args.out:
+        # the file that was named, or plan.csv in the folder that was named
+        file = args.out if args.out.suffix.lower() == ".csv" and not args.out.is_dir() else None
+        written.append(write_plan(made, file or _folder(args.out) / "plan.csv"))
+        if file is None:
+            written.append(write_summary(args.out, summary))
+    pairs = args.items * (args.items - 1) // 2
+    text = aligned(
+        [
+            ("HITs", f"{figures.hits:,}"),
+            ("Assignments", f"{figures.assignments:,} ({counted(args.workers_per_hit, 'worker')} a HIT)"),
+            ("Pair labels", f"{figures.pair_labels:,}"),
+            ("HITs an item is in", f"{figures.shown_min} to {figures.shown_max}, {figures.shown_mean:.2f} on average"),
+            ("Pairs covered", f"{figures.pairs_covered:,} of {pairs:,} ({figures.pairs_covered / pairs:.1%})"),
+            ("Design", "connected" if figures.components == 1 else f"{figures.components:,} separate parts"),
+        ]
+    )
+    console.finish(summary, [*text, *figures.warnings, *written_lines(written)])
+    return 0
+
+
+def simulate(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust simulate`."""
+    from crowdclust_app.services.simulation import simulate as simulate_tables
+
+    names = ("items", "clusters", "items_per_hit", "redundancy", "workers_per_hit", "workers", "noise", "coarse")
+    settings = {name: getattr(args, name) for name in (*names, "random_workers", "seed")}
+    summary = simulate_tables(args.out, **settings)
+    cancel.check()
+    written = [*map(Path, summary["files"]), write_summary(args.out, summary)]
+    text = aligned(
+        [
+            ("Items", f"{summary['items']:,} in {counted(summary['clusters'], 'cluster')}"),
+            ("Workers", f"{summary['workers']:,}, {args.random_workers:,} of them at random"),
+            ("Responses", f"{summary['responses']:,} to {counted(summary['hits'], 'HIT')}"),
+            ("Pair labels", f"{summary['pair_labels']:,}"),
+        ]
+    )
+    console.finish(summary, [*text, *written_lines(written)])
+    return 0
+
+
+def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust fit`."""
+    from crowdclust_app.services.fitting import FitSettings
+    from crowdclust_app.services.sources import is_campaign
+
+    settings = FitSettings(
+        method=args.method,
+        dimensions=args.dimensions,
+        starts=args.starts,
+        clusters=args.clusters,
+        label_weight=args.label_weight,
+        seed=args.seed,
+    )
+    if args.out and args.out.exists() and not args.out.is_dir():
+        raise UserError("is a file, not a folder", where=str(args.out), todo="choose a folder for the tables")
+    if is_campaign(args.source):
+        return _fit_campaign(args, settings, console, cancel)
+    return _fit_table(args, settings, console, cancel)
+
+
+def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
+    from crowdclust_app.services.fitting import fit_table
+    from crowdclust_app.services.sources import read_table_source
+
+    source = read_table_source(args.source)
+    truth, warnings = _truth(args.truth, source.table)
+    result = fit_table(source.table, settings, console.progress, cancel)
+    return _finish_fit(args, console, source.table, settings, result, truth, [*source.warnings, *warnings])
+
+
+def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.fitting import fit_campaign
+
+    with Campaign.open(args.source) as campaign:
+        table = campaign.table()
+        truth, warnings = _truth(args.truth, table)
+        run = fit_campaign(campaign, settings, console.progress, cancel)
+    return _finish_fit(args, console, table, settings, run.result, truth, warnings, run=run.number)
+
+
+def _truth(path: Path | None, table: ResponseTable) -> tuple[Mapping[str, str] | None, Sequence[str]]:
+    """Read the truth before the fit, so that a wrong file does not cost its time."""
+    if path is None or not table.n_responses:
+        return None, ()
+    from crowdclust_app.services.sources import read_truth_source
+
+    source = read_truth_source(path, table)
+    return source.categories, source.warnings
+
+
+def _finish_fit(
+    args: Namespace,
+    console: Console,
+    table: ResponseTable,
+    settings: FitSettings,
+    result: FitResult,
+    truth: Mapping[str, str] | None,
+    warnings: Sequence[str],
+    run: int | None = None,
+) -> int:
+    from crowdclust_app.services.fitting import compare_with_truth
+
+    summary = {**result.summary, "run": run}
+    if truth is not None:
+        summary |= compare_with_truth(table.item_names, result.labels, truth)
+    summary["warnings"] = list(warnings)
+    for warning in warnings:
+        console.note(warning)
+    written: list[Path] = []
+    if args.out:
+        from crowdclust_app.services.exporting import export_result
+
+        written.extend(export_result(result, table, _folder(args.out)))
+        written.append(write_summary(args.out, summary))
+    console.finish(summary, [*_fit_text(summary), *written_lines(written)])
+    return 0
+
+
+def _fit_text(summary: Mapping[str, Any]) -> list[str]:
+    sizes = ", ".join(f"{size:,}" for size in summary["cluster_sizes"])
+    rows = [
+        ("Method", summary["method"]),
+        ("Responses", f"{summary['responses']:,} by {counted(summary['workers'], 'worker')}"),
+        ("Items", f"{summary['items']:,}"),
+        ("Pair labels", f"{summary['pair_labels']:,}"),
+        ("Clusters", f"{summary['clusters']:,} (sizes {sizes})"),
+        ("Bound", f"{summary['bound']:,.2f}"),
+        ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
+    ]
+    if "vi_nats" in summary:
+        left_out = f", {summary['truth_ignored']:,} left out" if summary["truth_ignored"] else ""
+        rows += [
+            ("Known categories", f"of {counted(summary['truth_items'], 'item')}{left_out}"),
+            ("Variation of inf.", f"{summary['vi_nats']:.4f} nats ({summary['vi_bits']:.4f} bits)"),
+            ("Adjusted Rand", f"{summary['ari']:.4f}"),
+            ("Normalised MI", f"{summary['nmi']:.4f}"),
+        ]
+    if summary["run"] is not None:
+        rows.append(("Stored as run", f"{summary['run']}"))
+    memory = "" if summary["peak_memory_mb"] is None else f", {summary['peak_memory_mb']:,.0f} MB at most"
+    rows.append(("Took", f"{summary['seconds']:.1f} s{memory}"))
+    return [*aligned(rows), "", *summary["verdicts"]]
+
+
+def _folder(path: Path) -> Path:
+    from crowdclust_app.services.writing import make_folder
+
+    make_folder(path)
+    return path
+
+
+def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
+    """Write every figure that is printed beside the tables."""
+    from crowdclust_app.services import writing
+
+    return writing.write_summary(folder, plain(summary))
+
+
+def written_lines(paths: Sequence[Path]) -> list[str]:
+    """Name the files that were written, after an empty line."""
+    return ["", *(f"Wrote {path}" for path in paths)] if paths else []

@@ -1,0 +1,110 @@
+"""A campaign from pictures to tables through the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+FAST = ("--dimensions", 2, "--starts", 1, "--label-weight", 0.5)
+
+
+@pytest.fixture
+def campaign(run, images: Path, tmp_path: Path) -> Path:
+    (images / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    (images / "zcopy.png").write_bytes((images / "cold/00.png").read_bytes())
+    done = run("new", "study.crowdclust", "--images", images, "--items-per-hit", 4, "--redundancy", 2,
+               "--workers-per-hit", 2, "--seed", 3, "--json")  # fmt: skip
+    assert done.code == 0
+    summary = done.summary
+    assert set(summary) >= {"campaign", "added", "skipped", "warnings"}
+    assert (summary["added"], summary["skipped"]) == (12, 2)
+    assert [entry["path"] for entry in summary["unreadable"]] == ["broken.png"]
+    assert summary["duplicates"] == [{"path": "zcopy.png", "original": "cold/00.png"}]
+    assert Path(summary["campaign"]) == tmp_path / "study.crowdclust"
+    return tmp_path / "study.crowdclust"
+
+
+def test_new_in_words(run, images: Path) -> None:
+    done = run("new", "words", "--images", images, "--items-per-hit", 4, "--redundancy", 2)
+    assert done.code == 0
+    assert "Images    12" in done.out
+    assert "HITs      6, 30 assignments" in done.out
+
+
+def test_import_fit_export_check(run, campaign: Path, responses: Path, tmp_path: Path) -> None:
+    done = run("import", campaign, responses, "--json")
+    assert done.code == 0, done.err
+    assert done.summary == {"campaign": str(campaign), "added": 12, "skipped": 0, "warnings": []}
+    again = run("import", campaign, responses, "--json")
+    assert (again.summary["added"], again.summary["skipped"]) == (0, 12)
+
+    first = run("fit", campaign, *FAST, "--json")
+    assert first.code == 0, first.err
+    assert first.summary["run"] == 1
+    assert first.summary["cluster_sizes"] == [6, 6]
+    second = run("fit", campaign, *FAST)
+    assert "Stored as run  2" in second.out
+
+    truth = tmp_path / "truth.csv"
+    truth.write_text("item,category\ncold/00.png,cold\nwarm/01.png,warm\n")
+    assert run("import", campaign, truth, "--kind", "truth", "--json").summary["added"] == 2
+
+    exported = run("export", campaign, "--out", "tables", "--anonymous", "--json")
+    assert exported.code == 0
+    assert set(exported.summary["files"]) >= {"responses.csv", "pairs.csv", "plan.csv", "clusters.csv", "truth.csv"}
+    assert json.loads((tmp_path / "tables/summary.json").read_text()) == exported.summary
+    with (tmp_path / "tables/responses.csv").open(newline="") as file:
+        assert {row["worker"] for row in csv.DictReader(file)} == {"1", "2", "3", "4", "5", "6"}
+    # what was exported can be fitted again, to the same end
+    refit = run("fit", "tables/responses.csv", *FAST, "--json")
+    assert refit.summary["cluster_sizes"] == [6, 6]
+    assert refit.summary["pair_labels"] == first.summary["pair_labels"]
+
+    checked = run("check", campaign, "--json")
+    assert checked.code == 0
+    assert (checked.summary["ok"], checked.summary["problems"]) == (True, [])
+    assert run("check", campaign).out == f"{campaign} is sound.\n"
+
+
+def test_check_tells_problems_and_fails(run, campaign: Path, images: Path) -> None:
+    (images / "cold/02.png").unlink()
+    done = run("check", campaign, "--json")
+    assert done.code == 2
+    assert done.summary["ok"] is False
+    assert "cold/02.png" in " ".join(done.summary["problems"])
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["new", "study.crowdclust", "--images", "pictures"],
+        ["fit", "study.crowdclust"],
+        ["import", "study.crowdclust", "none.csv"],
+        ["import", "none.crowdclust", "responses.csv"],
+        ["import", "study.crowdclust", "responses.csv", "--kind", "pairs"],
+        ["import", "study.crowdclust", "responses.csv", "--kind", "labels"],
+        ["check", "responses.csv"],
+        ["export", "responses.csv", "--out", "tables"],
+        ["export", "study.crowdclust", "--out", "responses.csv"],
+        ["open", "responses.csv"],
+        ["open", "study.crowdclust"],
+        ["new", "other.crowdclust", "--images", "none"],
+        ["new", "other.crowdclust", "--images", "empty"],
+    ],
+    ids=" ".join,
+)
+def test_refusals_are_one_line_and_change_nothing(
+    run, campaign: Path, responses: Path, tmp_path: Path, argv: list[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = run(*argv)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("crowdclust")
+    assert done.out == ""
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after == before
