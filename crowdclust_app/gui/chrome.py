@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
+    QApplication,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
@@ -23,7 +24,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.jobs import Job, Jobs
 
-RAIL_WIDTH = 96
+RAIL_WIDTH = 104
 
 
 class Elided(QLabel):
@@ -110,7 +111,7 @@ class Rail(QWidget):
     def repaint_icons(self) -> None:
         """Draw the icons in the colours of the palette."""
         for name, button in self._buttons.items():
-            button.setIcon(theme.icon(self._icons[name], self.palette()))
+            button.setIcon(theme.icon(self._icons[name], QApplication.palette()))
 
 
 class ErrorBar(QFrame):

@@ -252,7 +252,6 @@ class HelpOverlay(Overlay):
         self._page = QWidget(self.panel)
         self._area = QScrollArea(self.panel)
         self._area.setWidgetResizable(True)
-        self._area.viewport().setAutoFillBackground(False)
         layout = QVBoxLayout(self.panel)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addWidget(self._area)
@@ -260,7 +259,6 @@ class HelpOverlay(Overlay):
     def show_help(self, title: str, text: str, commands: tuple[Command, ...]) -> None:
         """Open with this text and these commands."""
         page = QWidget()
-        page.setAutoFillBackground(False)
         page.setObjectName("help-page")
         grid = QGridLayout(page)
         grid.setContentsMargins(16, 16, 16, 16)
@@ -268,7 +266,7 @@ class HelpOverlay(Overlay):
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
         heading = QLabel(title)
-        heading.setProperty("size", "page")
+        heading.setProperty("heading", "page")
         grid.addWidget(heading, 0, 0, 1, 2)
         about = QLabel(text)
         about.setWordWrap(True)

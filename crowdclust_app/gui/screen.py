@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Jobs
     from crowdclust_app.gui.pictures import PictureCache
+    from crowdclust_app.gui.theme import Look
     from crowdclust_app.services.campaigns import Campaign
 
 
@@ -52,6 +53,12 @@ class Shell(Protocol):
 
     def show_failure(self, error: BaseException, details: str = "") -> None:
         """Put an exception into words in the error bar, and into the log if it is a fault of ours."""
+
+    def remembered_look(self) -> Look:
+        """The user's choice of light and dark."""
+
+    def set_look(self, look: Look) -> None:
+        """Colour the program as the user chose, now and next time."""
 
     def say(self, text: str) -> None:
         """Say in the status line what has just been done."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from functools import cache, lru_cache
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
@@ -20,7 +21,7 @@ TEXT, PART, PAGE = 11, 13, 18
 # Okabe and Ito's colours in their order, without black, which vanishes in the dark.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 # Further rounds of the seven hues by lightness: how far towards black (negative) or white (positive) in OKLab.
-_ROUNDS = (0.0, -0.36, 0.45, -0.60, 0.70, -0.18, 0.22)
+_ROUNDS = (0.0, -0.34, 0.42, 0.68, -0.50, -0.17, 0.20)
 
 
 class Look(StrEnum):
@@ -231,8 +232,8 @@ def style_sheet(palette: QPalette) -> str:
     return f"""
     QToolTip {{ background: {ink.name()}; color: {window.name()}; border: 0; padding: 4px 8px; }}
     QLabel[rank="second"] {{ color: {quiet}; }}
-    QLabel[size="page"] {{ font-size: {PAGE}pt; font-weight: 600; }}
-    QLabel[size="part"] {{ font-size: {PART}pt; font-weight: 600; }}
+    QLabel[heading="page"] {{ font-size: {PAGE}pt; font-weight: 600; }}
+    QLabel[heading="part"] {{ font-size: {PART}pt; font-weight: 600; }}
     QPushButton {{ background: {button.name()}; color: {ink.name()}; border: 1px solid {line}; border-radius: 6px;
         padding: 6px 16px; min-height: 20px; }}
     QPushButton:hover {{ background: {hover}; }}
@@ -244,6 +245,16 @@ def style_sheet(palette: QPalette) -> str:
     QPushButton[rank="first"]:hover {{ background: {accent_hover}; }}
     QPushButton[rank="first"]:focus {{ border-color: {ink.name()}; }}
     QPushButton[rank="first"]:disabled {{ background: {off}; color: {quiet}; border-color: {line}; font-weight: 400; }}
+    QPushButton[rank="card"] {{ background: {base.name()}; border-radius: 8px; padding: 0; text-align: left; }}
+    QPushButton[rank="card"]:hover {{ background: {mix(base, ink, 0.05).name()}; border-color: {quiet}; }}
+    QPushButton[rank="card"]:pressed {{ background: {press}; }}
+    QPushButton[rank="card"]:focus {{ border: 2px solid {accent.name()}; padding: 0; }}
+    QPushButton[rank="row"] {{ background: transparent; border-color: transparent; padding: 0; text-align: left; }}
+    QPushButton[rank="row"]:hover {{ background: {mix(window, ink, 0.06).name()}; }}
+    QPushButton[rank="row"]:focus {{ border: 2px solid {accent.name()}; padding: 0; }}
+    QPushButton[rank="row"]:disabled {{ background: transparent; }}
+    QPushButton[tall="true"], QLineEdit[tall="true"] {{ min-height: 30px; }}
+    QLabel[state="missing"] {{ color: {faint}; }}
     QPushButton[rank="plain"] {{ background: transparent; border-color: transparent; }}
     QPushButton[rank="plain"]:hover {{ background: {mix(window, ink, 0.08).name()}; }}
     QPushButton[rank="plain"]:focus {{ border-color: {accent.name()}; }}
@@ -254,11 +265,20 @@ def style_sheet(palette: QPalette) -> str:
         selection-background-color: {accent.name()}; selection-color: {on_accent}; }}
     QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {{
         border: 2px solid {accent.name()}; padding: 4px 7px; }}
+    QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0 6px; min-height: 0;
+        background: transparent; }}
+    QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ width: 0; border: 0; }}
+    QComboBox::drop-down {{ border: 0; width: 24px; }}
+    QComboBox::down-arrow {{ image: url("{_resource("chevron.svg").as_posix()}"); width: 12px; height: 12px; }}
     QLineEdit:disabled, QSpinBox:disabled, QComboBox:disabled {{ color: {faint}; background: {off}; }}
     QAbstractItemView {{ background: {base.name()}; color: {ink.name()}; border: 1px solid {line};
         border-radius: 6px; selection-background-color: {accent.name()}; selection-color: {on_accent}; outline: 0; }}
     QHeaderView::section {{ background: {window.name()}; color: {quiet}; border: 0;
         border-bottom: 1px solid {line}; padding: 4px 8px; }}
+    QListWidget#command-list {{ border: 0; }}
+    QListWidget#command-list::item {{ padding-left: 8px; border-radius: 6px; }}
+    QListWidget#command-list::item:selected {{ background: {accent.name()}; color: {on_accent}; }}
+    QWidget#help-page {{ background: {base.name()}; }}
     QSplitter::handle {{ background: {window.name()}; }}
     QSplitter::handle:hover {{ background: {line}; }}
     QScrollArea {{ border: 0; background: transparent; }}
@@ -274,7 +294,7 @@ def style_sheet(palette: QPalette) -> str:
     QProgressBar::chunk {{ background: {accent.name()}; border-radius: 3px; }}
     QWidget#rail {{ background: {rail}; }}
     QWidget#rail QToolButton {{ background: transparent; color: {quiet}; border: 2px solid transparent;
-        border-radius: 8px; padding: 6px 2px; }}
+        border-radius: 8px; padding: 6px 0; }}
     QWidget#rail QToolButton:hover {{ background: {mix(window, ink, 0.10).name()}; color: {ink.name()}; }}
     QWidget#rail QToolButton:focus {{ border-color: {accent.name()}; }}
     QWidget#rail QToolButton:checked {{ background: {chosen}; color: {ink.name()}; }}
@@ -283,17 +303,24 @@ def style_sheet(palette: QPalette) -> str:
     QWidget#status-line QLabel {{ color: {quiet}; }}
     QFrame#error-bar {{ background: {mix(base, QColor(OKABE_ITO[5]), 0.16).name()}; border: 0;
         border-left: 4px solid {OKABE_ITO[5]}; }}
+    QLabel[state="warning"] {{ background: {mix(window, QColor(OKABE_ITO[5]), 0.16).name()};
+        border-left: 4px solid {OKABE_ITO[5]}; padding: 4px 8px; }}
     QFrame[card="true"] {{ background: {base.name()}; border: 1px solid {line}; border-radius: 8px; }}
     """
 
 
-@lru_cache(maxsize=256)
-def _drawn(name: str, colour: str, side: int, ratio: float) -> QPixmap:
+def _resource(name: str) -> Path:
+    """A file of the program's own; style sheets need a path."""
     from importlib import resources
 
+    return Path(str(resources.files("crowdclust_app").joinpath("resources", "icons", name)))
+
+
+@lru_cache(maxsize=256)
+def _drawn(name: str, colour: str, side: int, ratio: float) -> QPixmap:
     from PySide6.QtSvg import QSvgRenderer
 
-    source = resources.files("crowdclust_app").joinpath("resources", "icons", f"{name}.svg").read_text("utf-8")
+    source = _resource(f"{name}.svg").read_text("utf-8")
     renderer = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
     pixmap = QPixmap(round(side * ratio), round(side * ratio))
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -1,0 +1,1 @@
+"""The Annotate screen: one person sorts one set after another."""

@@ -1,0 +1,493 @@
+"""The page on which a set is sorted: photos, palette of groups, submit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from crowdclust_app.domain.sorting import Action
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.annotate.chips import NEW, ChipBar
+from crowdclust_app.gui.annotate.clock import ActiveClock
+from crowdclust_app.gui.annotate.desk import Desk
+from crowdclust_app.gui.annotate.grid import PhotoGrid, Tile
+from crowdclust_app.gui.annotate.photo import PhotoView
+from crowdclust_app.gui.annotate.sheets import InstructionsSheet, SkipSheet
+from crowdclust_app.gui.chrome import Elided, plain_button
+from crowdclust_app.gui.pictures import PictureCache
+
+if TYPE_CHECKING:
+    from crowdclust_app.services.annotation import WorkerProgress
+
+_SIGNS_OF_LIFE = {QEvent.Type.MouseMove, QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel}
+
+
+class SetPage(QWidget):
+    """Everything the annotator does; says what is to be stored.
+
+    Signals
+    -------
+    acted : list of Action, float
+        Carried out on screen, to be stored; active seconds so far.
+    submitted, skipped : float
+        The set is done, or given back; active seconds.
+    flagged : int
+        Number of an item that is broken.
+    worker_left
+        Somebody else wants to sort.
+    """
+
+    acted = Signal(list, float)
+    submitted = Signal(float)
+    skipped = Signal(float)
+    flagged = Signal(int)
+    worker_left = Signal()
+
+    def __init__(self, pictures: PictureCache, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.setObjectName("set-page")
+        self._pictures = pictures
+        self._now = now
+        self.desk = Desk(0)
+        self.clock = ActiveClock(now=now)
+        self.frozen = True
+        self._coming: tuple[Tile, ...] = ()
+        # The tile of the click just before: a double click takes back what its first click did.
+        self._last_clicked: int | None = None
+        self.grid = PhotoGrid(pictures)
+        self.chips = ChipBar(self._tile_picture)
+        self._build()
+        self.photo = PhotoView(self, pictures)
+        self.instructions = InstructionsSheet(self)
+        self.skip_sheet = SkipSheet(self)
+        self._connect()
+
+    # --- showing a set
+
+    def show_set(
+        self, tiles: Sequence[Tile], log: Sequence[Action], progress: WorkerProgress, seconds: float, flagged: set[int]
+    ) -> None:
+        """Put a set on the desk."""
+        self.photo.hide()
+        self.skip_sheet.close_sheet()
+        self.desk = Desk(len(tiles), log)
+        self.desk.flagged = flagged
+        self.clock = ActiveClock(seconds, self._now)
+        self.clock.touch()
+        self.frozen = False
+        self.grid.show_set(tiles, self.desk)
+        number, total = progress.submitted + 1, max(progress.total, progress.submitted + 1)
+        self.title.setText(f"Set {number} of {total}")
+        self.bar.setRange(0, total)
+        self.bar.setValue(progress.submitted)
+        self.bar.setAccessibleName(f"{progress.submitted} of {total} sets done")
+        self._show_groups()
+        self.grid.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def load_ahead(self, tiles: Sequence[Tile]) -> None:
+        """Load these photos once those of this set are here."""
+        self._coming = tuple(tiles)
+        self._load_coming()
+
+    def freeze(self) -> None:
+        """Nothing can be done until the next set is shown."""
+        self.frozen = True
+        self.submit_button.setEnabled(False)
+
+    def thaw(self) -> None:
+        """The set could not be submitted; go on with it."""
+        self.frozen = False
+        self._show_groups()
+
+    def set_campaign(self, instructions: str) -> None:
+        """Show the instructions of a campaign."""
+        self.about.setText(instructions)
+        self.instructions.set_text(instructions)
+
+    def open_instructions(self) -> None:
+        """Show the sheet with the instructions, or put it away."""
+        if self.instructions.isVisible():
+            self.instructions.close_sheet()
+        else:
+            self.instructions.open()
+            self._place_sheets()
+
+    def escape(self) -> bool:
+        """Close what is open above the photos, else drop the selection."""
+        if self.photo.isVisible():
+            self.photo.close_view()
+        elif self.instructions.isVisible():
+            self.instructions.close_sheet()
+        elif self.skip_sheet.isVisible():
+            self.skip_sheet.close_sheet()
+        elif self.desk.selection:
+            self.desk.selection.clear()
+            self.grid.redraw()
+        else:
+            return False
+        return True
+
+    # --- commands
+
+    def undo(self) -> None:
+        """Take the last action back."""
+        self._do(self.desk.undo)
+
+    def redo(self) -> None:
+        """Do it again."""
+        self._do(self.desk.redo)
+
+    def rest_into_own_groups(self) -> None:
+        """Every photo that is left gets a group of its own."""
+        self._do(self.desk.rest_into_own_groups)
+
+    def assign(self) -> None:
+        """Put the selection, or the photo at hand, into the chosen group."""
+        self._aim()
+        self._do_here(self.desk.assign)
+
+    def take_out(self) -> None:
+        """Take the selection, or the photo at hand, out of its group."""
+        self._aim()
+        self._do_here(self.desk.take_out)
+
+    def new_group(self) -> None:
+        """Take a new group in hand."""
+        self._do_here(self.desk.choose_new)
+
+    def submit(self) -> None:
+        """Hand the set in, if all is sorted."""
+        if not self.frozen and self.desk.n_items and not self.desk.sorting.n_unsorted:
+            self.freeze()
+            self.submitted.emit(self.clock.touch())
+
+    def ask_to_skip(self) -> None:
+        """Ask whether to skip the set."""
+        if not self.frozen:
+            self.skip_sheet.open()
+            self._place_sheets()
+            self.skip_sheet.no.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def flag(self) -> None:
+        """Say that the photo under the pointer or the keyboard is broken."""
+        position = self.photo.position if self.photo.isVisible() else self.grid.pointed
+        if self.frozen or position is None or position in self.desk.flagged:
+            return
+        self.desk.flagged.add(position)
+        self.grid.redraw([position])
+        self.flagged.emit(self.grid.tiles[position].item.number)
+
+    def enlarge(self, position: int | None = None) -> None:
+        """See one photo large."""
+        if position is None:
+            position = self.grid.pointed
+        if position is not None and self.grid.tiles:
+            self.desk.focus = position
+            self.photo.open(self.grid.tiles, position, self.desk.groups[position])
+
+    def select_unsorted(self) -> None:
+        """Select every photo that is in no group."""
+        self.desk.select(p for p, group in enumerate(self.desk.groups) if not group)
+        self.grid.redraw()
+
+    # --- keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """All keys of the page, wherever on it the keyboard is."""
+        self.clock.touch()
+        key = Qt.Key(event.key())
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        control = modifiers & Qt.KeyboardModifier.ControlModifier
+        if modifiers & (Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier):
+            event.ignore()
+        elif control:
+            if not self._control_key(key, bool(modifiers & Qt.KeyboardModifier.ShiftModifier)):
+                event.ignore()
+        elif not self._plain_key(key, bool(modifiers & Qt.KeyboardModifier.ShiftModifier)):
+            event.ignore()
+
+    def _control_key(self, key: Qt.Key, shift: bool) -> bool:
+        calls: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Z: self.redo if shift else self.undo,
+            Qt.Key.Key_Y: self.redo,
+            Qt.Key.Key_A: self.select_unsorted,
+            Qt.Key.Key_Return: self.submit,
+            Qt.Key.Key_Enter: self.submit,
+        }
+        return self._call(calls, key)
+
+    def _plain_key(self, key: Qt.Key, shift: bool) -> bool:
+        if Qt.Key.Key_0 <= key <= Qt.Key.Key_9:
+            digit = key - Qt.Key.Key_0
+            self._do_here(lambda: self.desk.type_digit(digit, self._now()))
+            return True
+        arrows = {
+            Qt.Key.Key_Left: (-1, 0),
+            Qt.Key.Key_Right: (1, 0),
+            Qt.Key.Key_Up: (0, -1),
+            Qt.Key.Key_Down: (0, 1),
+        }
+        if key in arrows:
+            self._move(*arrows[key], shift)
+            return True
+        calls: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Plus: self.new_group,
+            Qt.Key.Key_Equal: self.new_group,
+            Qt.Key.Key_Return: self.assign,
+            Qt.Key.Key_Enter: self.assign,
+            Qt.Key.Key_Delete: self.take_out,
+            Qt.Key.Key_Backspace: self.take_out,
+            Qt.Key.Key_Space: self.enlarge,
+            Qt.Key.Key_R: self.rest_into_own_groups,
+            Qt.Key.Key_F: self.flag,
+            Qt.Key.Key_I: self.open_instructions,
+            Qt.Key.Key_Home: lambda: self._go_to(0),
+            Qt.Key.Key_End: lambda: self._go_to(self.desk.n_items - 1),
+        }
+        return self._call(calls, key)
+
+    @staticmethod
+    def _call(calls: dict[Qt.Key, Callable[[], object]], key: Qt.Key) -> bool:
+        call = calls.get(key)
+        if call is None:
+            return False
+        call()
+        return True
+
+    def _move(self, dx: int, dy: int, extend: bool) -> None:
+        layout = self.grid.grid_layout
+        if layout is None:
+            return
+        focus = self.desk.focus
+        # the first arrow only shows where the keyboard is: at the tile under the pointer, if there is one
+        if not self.grid.keyboard_leads and self.grid.pointed is not None:
+            focus = self.grid.pointed
+        self._go_to(layout.neighbour(focus, dx, dy), extend)
+
+    def _go_to(self, position: int, extend: bool = False) -> None:
+        if not 0 <= position < self.desk.n_items:
+            return
+        self.desk.forget_digit()
+        self.grid.keyboard_leads = True
+        self.desk.move_to(position, extend)
+        self.grid.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.grid.redraw()
+
+    def _aim(self) -> None:
+        """Without a selection, Enter is meant for the photo under the pointer or the keyboard."""
+        if not self.photo.isVisible() and self.grid.pointed is not None and not self.desk.selection:
+            self.desk.focus = self.grid.pointed
+
+    # --- pointer
+
+    def _clicked(self, position: int) -> None:
+        self._do(lambda: self.desk.click(position))
+        self._last_clicked = position
+
+    def _double_clicked(self, position: int) -> None:
+        """A double click only looks: what its first click did is taken back."""
+        if self._last_clicked == position:
+            self._do(self.desk.undo)
+        self.enlarge(position)
+
+    def _banded(self, positions: list[int], keep: bool) -> None:
+        self.desk.select(positions, add=keep)
+        self.grid.redraw()
+
+    def _toggled(self, position: int) -> None:
+        self.desk.toggle(position)
+        self.grid.redraw()
+
+    def _ranged(self, position: int) -> None:
+        self.desk.select_range(position)
+        self.grid.redraw()
+
+    def _chip_chosen(self, group: int) -> None:
+        self._do(self.desk.choose_new if group == NEW else lambda: self.desk.choose(group))
+
+    def _photo_moved(self, position: int) -> None:
+        self.desk.focus = position
+        self.desk.forget_digit()
+        self.photo.show_group(self.desk.groups[position])
+
+    def _photo_closed(self) -> None:
+        self.grid.setFocus(Qt.FocusReason.PopupFocusReason)
+        self.grid.redraw()
+
+    # --- carrying out
+
+    def _do_here(self, call: Callable[[], list[Action]]) -> None:
+        """Carry out what is meant for the photo that is shown large, if one is."""
+        if self.photo.isVisible():
+            self.desk.selection = {self.photo.position}
+        self._do(call)
+
+    def _do(self, call: Callable[[], list[Action]]) -> None:
+        if self.frozen:
+            return
+        self._last_clicked = None
+        seconds = self.clock.touch()
+        actions = call()
+        self._show_groups()
+        if actions:
+            self.acted.emit(actions, seconds)
+
+    def _show_groups(self) -> None:
+        """Show what the desk says, everywhere."""
+        desk = self.desk
+        self.grid.redraw()
+        self.chips.show_groups(desk.chips(), desk.sorting.members, desk.current)
+        if self.photo.isVisible():
+            self.photo.show_group(desk.groups[self.photo.position])
+        left = desk.sorting.n_unsorted
+        self.submit_button.setText("Submit" if not left else f"{left} not sorted yet")
+        self.submit_button.setEnabled(not left and not self.frozen)
+        self.rest_button.setEnabled(bool(left))
+        self.undo_button.setEnabled(desk.sorting.can_undo)
+        self.redo_button.setEnabled(desk.sorting.can_redo)
+
+    def _tile_picture(self, position: int, size: int) -> QPixmap | None:
+        tile = self.grid.tiles[position]
+        return self._pictures.pixmap(tile.path, tile.item.content_hash, size, self.devicePixelRatioF())
+
+    def _load_coming(self) -> None:
+        layout = self.grid.grid_layout
+        if layout is None or self._pictures.waiting or not self._coming:
+            return
+        side = max(layout.cell_width, layout.cell_height)
+        for tile in self._coming:
+            self._pictures.pixmap(tile.path, tile.item.content_hash, side, self.devicePixelRatioF())
+        self._coming = ()
+
+    # --- Qt
+
+    def resizeEvent(self, _event: QResizeEvent) -> None:
+        """What lies above the photos follows the window."""
+        self.photo.setGeometry(self.rect())
+        self._place_sheets()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Time counts while the window is in front."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange:
+            if self.isActiveWindow():
+                self.clock.touch()
+            else:
+                self.clock.stop()
+        elif event.type() == QEvent.Type.PaletteChange and hasattr(self, "undo_button"):
+            self._draw_icons()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Every movement over the photos is a sign of life."""
+        if event.type() in _SIGNS_OF_LIFE:
+            self.clock.touch()
+        return False
+
+    def _place_sheets(self) -> None:
+        room = self.grid.geometry()
+        width = min(480, room.width() - 32)
+        height = min(self.instructions.height_for(width), room.height() - 16)
+        self.instructions.setGeometry(room.right() - width, room.top() + 8, width, height)
+        height = self.skip_sheet.sizeHint().height()
+        self.skip_sheet.setGeometry(QRect(room.center().x() - 200, room.bottom() - height - 8, 400, height))
+
+    def _draw_icons(self) -> None:
+        self.undo_button.setIcon(theme.icon("undo", QApplication.palette(), 20))
+        self.redo_button.setIcon(theme.icon("redo", QApplication.palette(), 20))
+
+    def _build(self) -> None:
+        self.title = QLabel()
+        self.title.setObjectName("set-title")
+        self.title.setProperty("heading", "part")
+        self.bar = QProgressBar()
+        self.bar.setObjectName("set-progress")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(96)
+        self.about = Elided()
+        self.about.setObjectName("set-instructions")
+        self.about.setProperty("rank", "second")
+        self.help_button = self._button("Instructions", "instructions-button", self.open_instructions, "Key I")
+        self.flag_button = self._button("Flag", "flag-button", self.flag, "Flag the photo under the keyboard (F)")
+        self.skip_button = self._button("Skip", "skip-button", self.ask_to_skip, "Leave this set to others")
+        self.worker_button = self._button("", "change-worker", self.worker_left.emit, "Somebody else sorts")
+        header = QHBoxLayout()
+        header.setSpacing(16)
+        header.addWidget(self.title)
+        header.addWidget(self.bar)
+        header.addWidget(self.about, 1)
+        right = QHBoxLayout()
+        right.setSpacing(0)
+        for button in (self.help_button, self.flag_button, self.skip_button, self.worker_button):
+            right.addWidget(button)
+        header.addLayout(right)
+        self.undo_button = self._button("", "undo-button", self.undo, "Undo (Ctrl+Z)")
+        self.redo_button = self._button("", "redo-button", self.redo, "Redo (Ctrl+Shift+Z)")
+        back = QVBoxLayout()
+        back.setSpacing(4)
+        for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo")):
+            button.setAccessibleName(name)
+            button.setFixedSize(40, 34)
+            button.setIconSize(QSize(20, 20))
+            button.setStyleSheet("padding: 0;")
+            back.addWidget(button)
+        self.rest_button = self._button(
+            "Rest into own groups", "rest-button", self.rest_into_own_groups, "Every photo left gets its own group (R)"
+        )
+        self.rest_button.setStyleSheet("padding: 0; min-height: 20px;")
+        self.submit_button = self._button("Submit", "submit-button", self.submit, "Submit (Ctrl+Return)")
+        self.submit_button.setProperty("rank", "first")
+        self.submit_button.setStyleSheet("min-height: 32px;")
+        end = QVBoxLayout()
+        end.setSpacing(2)
+        end.addWidget(self.rest_button)
+        end.addWidget(self.submit_button)
+        for button in (self.rest_button, self.submit_button):
+            button.setFixedWidth(208)
+        footer = QHBoxLayout()
+        footer.setSpacing(16)
+        footer.addLayout(back)
+        footer.addWidget(self.chips, 1)
+        footer.addLayout(end)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 8, 16, 8)
+        layout.setSpacing(8)
+        layout.addLayout(header)
+        layout.addWidget(self.grid, 1)
+        layout.addLayout(footer)
+        self._draw_icons()
+
+    def _button(self, text: str, name: str, call: Callable[[], object], tip: str) -> QPushButton:
+        button = plain_button(text, name, call, rank="plain")
+        button.setToolTip(tip)
+        # the keyboard stays with the photos when a button is clicked; Tab reaches the buttons all the same
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def _connect(self) -> None:
+        self.grid.clicked.connect(self._clicked)
+        self.grid.painted.connect(lambda positions: self._do(lambda: self.desk.paint(positions)))
+        self.grid.banded.connect(self._banded)
+        self.grid.toggled.connect(self._toggled)
+        self.grid.ranged.connect(self._ranged)
+        self.grid.enlarged.connect(self._double_clicked)
+        self.grid.installEventFilter(self)
+        self.chips.chosen.connect(self._chip_chosen)
+        self.photo.moved.connect(self._photo_moved)
+        self.photo.closed.connect(self._photo_closed)
+        self.instructions.closed.connect(lambda: self.grid.setFocus(Qt.FocusReason.PopupFocusReason))
+        self.skip_sheet.closed.connect(lambda: self.grid.setFocus(Qt.FocusReason.PopupFocusReason))
+        self.skip_sheet.confirmed.connect(self._skip)
+        self._pictures.arrived.connect(self._arrived)
+
+    def _skip(self) -> None:
+        self.freeze()
+        self.skipped.emit(self.clock.touch())
+
+    def _arrived(self, _name: str) -> None:
+        self.chips.update()
+        self._load_coming()
