@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -45,6 +48,57 @@ def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
     yield make
     for campaign in opened:
         campaign.close()
+
+
+class SmallDisk:
+    """A file system of its own in memory.
+
+    Parameters
+    ----------
+    folder
+        Where it is mounted.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._filler = folder / "filler"
+
+    def campaign(self, name: str = "small", n_items: int = 12) -> Path:
+        """Make a campaign on it; its images are elsewhere."""
+        path = self.folder / f"{name}.crowdclust"
+        images = self.folder.parent / "images"
+        create_from_scan(path, images, fake_scan(images, n_items), PlanSettings(4, 2, 2))
+        return path
+
+    def fill(self, leave: int = 0) -> None:
+        """Fill it but for so many bytes (whole pages)."""
+        with self._filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * 4096)
+        if leave:
+            os.truncate(self._filler, max(0, self._filler.stat().st_size - leave))
+
+    def empty(self) -> None:
+        """Free what `fill` took."""
+        self._filler.unlink(missing_ok=True)
+
+    def make_read_only(self) -> None:
+        """Let nobody write to it, the administrator included."""
+        subprocess.run(["mount", "-o", "remount,ro", str(self.folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """Two megabytes of disk; only the administrator of a Linux machine can make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("a small disk can only be mounted by the administrator of a Linux machine")
+    yield SmallDisk(folder)
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def sort_all(campaign: Campaign, assignment: Assignment, n_groups: int = 2) -> Sorting:

@@ -62,9 +62,10 @@ _QUERIES = (
     ),
     (
         """
-        SELECT 'items' FROM items HAVING count(*) > 0 AND (min(number) <> 0 OR max(number) <> count(*) - 1)
-        UNION ALL
-        SELECT 'workers' FROM workers HAVING count(*) > 0 AND (min(number) <> 0 OR max(number) <> count(*) - 1)
+        SELECT name FROM (
+            SELECT 'items' AS name, min(number) AS low, max(number) AS high, count(*) AS n FROM items
+            UNION ALL SELECT 'workers', min(number), max(number), count(*) FROM workers)
+        WHERE n > 0 AND (low <> 0 OR high <> n - 1)
         """,
         "The numbers of the {0} have a gap.",
     ),

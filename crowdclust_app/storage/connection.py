@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection as Connection
-from sqlalchemy import Engine, QueuePool, create_engine, event
+from sqlalchemy import Engine, QueuePool, create_engine, event, update
 
 from crowdclust_app.domain.errors import CrowdclustError, UserError
 from crowdclust_app.storage import schema
@@ -59,6 +59,13 @@ class Database:
         with said_plainly(self.path), engine.begin() as connection:
             yield connection
 
+    def refuse_read_only(self) -> None:
+        """Raise `UserError` now, and not at the first answer, when the file or its folder cannot be written."""
+        with self._transaction(self._writing) as connection:
+            # Taking the lock is not enough: SQLite grants it on a read-only file and complains at the first change.
+            connection.execute(update(schema.campaign).values(revision=schema.campaign.c.revision))
+            connection.rollback()
+
     def close(self) -> None:
         """Close every connection; SQLite then folds the write-ahead log into the file."""
         self._closed = True
@@ -74,12 +81,13 @@ def open_database(path: Path) -> Database:
         When it is no campaign, damaged, of a newer version, or cannot be written.
     """
     version = inspect(path)
+    with said_plainly(path), path.open("r+b"):
+        pass  # before SQLite, which would leave files of its own beside one that cannot be written
     if version < schema.SCHEMA_VERSION:
         migrate(path, version)
     database = Database(path)
     try:
-        with database.write():
-            pass  # taking the write lock finds a read-only file or folder now and not at the first answer
+        database.refuse_read_only()
     except BaseException:
         database.close()
         raise

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from campaign_making import make_campaign
+from campaign_making import make_campaign, small_disk
 
-__all__ = ["make_campaign"]
+__all__ = ["make_campaign", "small_disk"]
