@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Assignment, AssignmentStatus, Worker
@@ -227,7 +227,7 @@ def flag_item(campaign: Campaign, assignment: Assignment, item_number: int, reas
         if row is None or item_number not in row.assignment.items:
             raise UserError(f"the photo is not in the set {assignment.hit_name}", todo="flag one that is")
         answers.insert_flag(connection, row.assignment, item_number, reason, now)
-        if row.assignment.status is AssignmentStatus.OPEN:
+        if row.assignment.status is AssignmentStatus.OPEN and _still_ours(connection, row, now):
             answers.renew(connection, assignment.number, now)
         catalogue.bump_revision(connection)
 
@@ -268,7 +268,7 @@ def _open(connection: Connection, assignment: Assignment, now: datetime) -> Assi
     if not _still_ours(connection, row, now):
         raise UserError(
             f"the set {assignment.hit_name} was left for more than {LEASE // timedelta(hours=1)} hours and others "
-            "have done it",
+            "have taken it",
             todo="take the next one",
         )
     return row
@@ -290,7 +290,11 @@ def _still_ours(connection: Connection, row: AssignmentRow, now: datetime) -> bo
     from crowdclust_app.storage import answers
 
     lease_start = now - LEASE
-    return row.last_event_at >= lease_start or answers.has_room(connection, row.assignment, lease_start)
+    if row.last_event_at >= lease_start:
+        # Others who hold it open do not matter, only those who are done: after a change of the computer's clock there
+        # can be more holders than places.
+        lease_start = datetime.max.replace(tzinfo=UTC)
+    return answers.has_room(connection, row.assignment, lease_start)
 
 
 def _lapse(connection: Connection, row: AssignmentRow, now: datetime) -> None:

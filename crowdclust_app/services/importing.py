@@ -1,7 +1,8 @@
 """Answers and known categories out of tables into a campaign.
 
 - `responses`: each response becomes a submitted assignment. HITs that the plan does not have are added as they are and
-  handed to nobody; a HIT that it has must have exactly its items and keeps its limit of `R` workers.
+  handed to nobody; a HIT that it has must have exactly its items and keeps its limit of `R` workers, those who are
+  at work on it counted.
 - `pairs`: the pair labels of one worker and HIT (all of a worker's where the table names no HIT) become the grouping
   they stand for.
 - `truth`: known categories, kept for comparison; a newer table replaces what it names.
@@ -25,6 +26,7 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, H
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import canonical_groups
+from crowdclust_app.services.annotation import LEASE
 from crowdclust_app.services.import_pairs import responses_of_pairs
 from crowdclust_app.services.progress import Progress, ProgressReport
 
@@ -149,7 +151,7 @@ class _Known:
     workers: dict[str, int]
     grouping: dict[tuple[str, str], dict[str, int]]
     status: dict[tuple[int, int], str]
-    submitted: dict[int, int]
+    taken: dict[int, int]
     copies: dict[str, str]
     new_items: list[Item] = field(default_factory=list)
     new_hits: list[Hit] = field(default_factory=list)
@@ -194,7 +196,7 @@ class _Adding:
                 for response in responses_in(connection, stage)
             },
             status=answers.statuses(connection),
-            submitted=catalogue.submitted_by_hit(connection),
+            taken=catalogue.taken_by_hit(connection, self._now - LEASE),
             copies={path: detail for path, status, detail in catalogue.left_out(connection) if status == "duplicate"},
         )
 
@@ -281,16 +283,16 @@ class _Adding:
         return workers[name]
 
     def _make_room(self, record: ResponseRecord, hit: Hit, worker: int) -> None:
-        status, submitted = self._known.status, self._known.submitted
+        status, taken = self._known.status, self._known.taken
         held = status.get((hit.number, worker))
         if held is not None:
             word = "skipped it" if held == AssignmentStatus.SKIPPED else "has it open"
             what = f"{record.response.worker} cannot answer the HIT {hit.name} here and {word} in the campaign"
             raise self._error(record, what, "take this response out of the table")
-        if hit.workers_wanted and submitted.get(hit.number, 0) >= hit.workers_wanted:
-            what = f"the HIT {hit.name} has its {hit.workers_wanted} workers already"
+        if hit.workers_wanted and taken.get(hit.number, 0) >= hit.workers_wanted:
+            what = f"the HIT {hit.name} has its {hit.workers_wanted} workers already, done or at work"
             raise self._error(record, what, "take this response out, or give the HIT another name")
-        submitted[hit.number] = submitted.get(hit.number, 0) + 1
+        taken[hit.number] = taken.get(hit.number, 0) + 1
         status[hit.number, worker] = AssignmentStatus.SUBMITTED
         self._known.grouping[record.response.hit, record.response.worker] = _partition(
             record.response.items, record.response.groups

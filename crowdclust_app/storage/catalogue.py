@@ -206,10 +206,16 @@ def hit_numbers(connection: Connection) -> dict[str, int]:
     return {row.name: row.number for row in connection.execute(select(schema.hits.c.name, schema.hits.c.number))}
 
 
-def submitted_by_hit(connection: Connection) -> dict[int, int]:
-    """How many workers have submitted each HIT that somebody has."""
+def taken_by_hit(connection: Connection, lease_start: datetime) -> dict[int, int]:
+    """How many workers have submitted each HIT or hold it open, having moved since `lease_start`."""
     rows = connection.execute(
-        text("SELECT hit, count(*) AS n FROM assignments WHERE status = 'submitted' GROUP BY hit")
+        text(
+            """
+            SELECT hit, count(*) AS n FROM assignments
+            WHERE status = 'submitted' OR (status = 'open' AND last_event_at >= :lease_start) GROUP BY hit
+            """
+        ),
+        {"lease_start": to_text(lease_start)},
     )
     return {row.hit: row.n for row in rows}
 

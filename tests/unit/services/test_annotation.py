@@ -163,6 +163,38 @@ def test_an_abandoned_hit_comes_back_to_others(make_campaign: MakeCampaign, cloc
     assert [record.status for record in campaign.assignments()] == ["skipped", "submitted"]
 
 
+def test_a_flag_does_not_take_back_a_place_that_others_have(make_campaign: MakeCampaign, clock: Clock) -> None:
+    campaign = make_campaign(n_items=4, workers_per_hit=1)
+    ann, ben = campaign.add_worker("Ann"), campaign.add_worker("Ben")
+    left = annotation.next_assignment(campaign, ann)
+    assert left is not None
+    sort_all(campaign, left)
+    clock.pass_hours(25)
+    taken = annotation.next_assignment(campaign, ben)
+    assert taken is not None
+    annotation.flag_item(campaign, left, left.items[0], "blurred")
+    sort_all(campaign, taken)
+    with pytest.raises(UserError, match="left for more than 24 hours"):
+        annotation.submit(campaign, left, 1.0)
+    annotation.submit(campaign, taken, 1.0)
+    assert [flag.worker for flag in campaign.flags()] == ["Ann"]
+
+
+def test_a_clock_that_was_set_back_exceeds_no_limit(make_campaign: MakeCampaign, clock: Clock) -> None:
+    campaign = make_campaign(n_items=4, workers_per_hit=1)
+    given = []
+    for name in "ab":
+        given.append(annotation.next_assignment(campaign, campaign.add_worker(name)))
+        clock.pass_hours(100)
+    clock.pass_hours(-200)
+    for assignment in given:
+        assert assignment is not None
+        sort_all(campaign, assignment)
+    annotation.submit(campaign, given[0], 1.0)
+    with pytest.raises(UserError, match="others have taken it"):
+        annotation.submit(campaign, given[1], 1.0)
+
+
 def test_who_comes_back_before_others_took_the_place_goes_on(make_campaign: MakeCampaign, clock: Clock) -> None:
     campaign = make_campaign(n_items=4, workers_per_hit=1)
     ann, ben = campaign.add_worker("Ann"), campaign.add_worker("Ben")
