@@ -21,6 +21,8 @@ SETTLE_ROUNDS = 100
 SETTLE_TOLERANCE = 1e-7
 # A change has to pay this much, in nats: less is rounding.
 LEAST_GAIN = 1e-6
+# A bound that is lower by less than this part of itself has not fallen.
+ROUNDING = 1e-11
 # A component with less than this many items is empty.
 EMPTY = 0.5
 
@@ -108,25 +110,37 @@ def simplify(
     mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings
 ) -> tuple[Mixture, float]:
     """Drop empty components and merge pairs as long as the bound rises, positions fixed."""
+    mixture, bound = drop_empty(mixture, bound, mean, variance, settings)
     while mixture.size > 1:
-        proposals = []
-        full = mixture.memberships.sum(axis=0) >= EMPTY
-        if not full.all() and full.any():
-            kept = mixture.memberships[:, full]
-            rest = kept.sum(axis=1, keepdims=True)
-            proposals.append(np.where(rest > 0.0, kept / np.where(rest > 0.0, rest, 1.0), 1.0 / kept.shape[1]))
         for k, other in likest_pairs(mixture):
             merged = mixture.memberships.copy()
             merged[:, k] += merged[:, other]
-            proposals.append(np.delete(merged, other, axis=1))
-        for memberships in proposals:
+            memberships = np.delete(merged, other, axis=1)
             tried, reached = settle(memberships, mean, variance, settings, PROPOSAL_ROUNDS)
             if reached > bound + LEAST_GAIN:
-                mixture, bound = tried, reached
+                mixture, bound = drop_empty(tried, reached, mean, variance, settings)
                 break
         else:
-            return mixture, bound
+            break
     return mixture, bound
+
+
+def drop_empty(
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings
+) -> tuple[Mixture, float]:
+    """Leave out components without items as long as that does not lower the bound."""
+    while True:
+        full = mixture.memberships.sum(axis=0) >= EMPTY
+        if full.all() or not full.any():
+            return mixture, bound
+        kept = mixture.memberships[:, full]
+        rest = kept.sum(axis=1, keepdims=True)
+        kept = np.where(rest > 0.0, kept / np.where(rest > 0.0, rest, 1.0), 1.0 / kept.shape[1])
+        tried, reached = settle(kept, mean, variance, settings, PROPOSAL_ROUNDS)
+        # empty components cost nothing, so without them the bound is the same but for rounding
+        if reached < bound - ROUNDING * abs(bound):
+            return mixture, bound
+        mixture, bound = tried, reached
 
 
 def revise(mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float]:

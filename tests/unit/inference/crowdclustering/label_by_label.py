@@ -190,3 +190,17 @@ def bias_update(beliefs):
         precision[j] -= 2 * lam
         right[j] += kappa * label / 2 + 2 * lam * (mean - beliefs.biases[j])
     return right / precision, 1 / precision
+
+
+def numerical_gradient(value, point, step=1e-5):
+    """Central differences of `value()` over the entries of `point`, which it reads."""
+    gradient = np.empty(point.shape)
+    for index in np.ndindex(point.shape):
+        kept = point[index]
+        point[index] = kept + step
+        above = value()
+        point[index] = kept - step
+        below = value()
+        point[index] = kept
+        gradient[index] = (above - below) / (2 * step)
+    return gradient

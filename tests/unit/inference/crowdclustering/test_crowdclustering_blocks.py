@@ -120,19 +120,6 @@ def test_large_responses_are_summed_in_pieces():
     np.testing.assert_allclose(beliefs.sum_labels()[0, 2], expected, rtol=1e-12)
 
 
-def numerical_gradient(value, point, step=1e-5):
-    gradient = np.empty(point.shape)
-    for index in np.ndindex(point.shape):
-        kept = point[index]
-        point[index] = kept + step
-        above = value()
-        point[index] = kept - step
-        below = value()
-        point[index] = kept
-        gradient[index] = (above - below) / (2 * step)
-    return gradient
-
-
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_an_items_update_is_a_stationary_point_with_delta_held(weight):
     beliefs = beliefs_for(3, weight)
@@ -148,8 +135,8 @@ def test_an_items_update_is_a_stationary_point_with_delta_held(weight):
     def value():
         return slow.likelihood_bound(beliefs, deltas) - layer_divergence(beliefs)
 
-    np.testing.assert_allclose(numerical_gradient(value, beliefs.mean[-1]), 0, atol=1e-6)
-    np.testing.assert_allclose(numerical_gradient(value, beliefs.variance[-1]), 0, atol=1e-6)
+    np.testing.assert_allclose(slow.numerical_gradient(value, beliefs.mean[-1]), 0, atol=1e-6)
+    np.testing.assert_allclose(slow.numerical_gradient(value, beliefs.variance[-1]), 0, atol=1e-6)
 
 
 def test_a_workers_update_is_a_stationary_point_with_delta_held():
@@ -165,7 +152,7 @@ def test_a_workers_update_is_a_stationary_point_with_delta_held():
             of[:, columns, rows] = upper
             return slow.likelihood_bound(beliefs, deltas) - worker_divergence(beliefs)
 
-        np.testing.assert_allclose(numerical_gradient(value, upper), 0, atol=1e-6)
+        np.testing.assert_allclose(slow.numerical_gradient(value, upper), 0, atol=1e-6)
         value()
 
 
@@ -177,8 +164,8 @@ def test_a_biass_update_is_a_stationary_point_with_delta_held():
     def value():
         return slow.likelihood_bound(beliefs, deltas) - worker_divergence(beliefs)
 
-    np.testing.assert_allclose(numerical_gradient(value, beliefs.biases), 0, atol=1e-6)
-    np.testing.assert_allclose(numerical_gradient(value, beliefs.bias_variances), 0, atol=1e-6)
+    np.testing.assert_allclose(slow.numerical_gradient(value, beliefs.biases), 0, atol=1e-6)
+    np.testing.assert_allclose(slow.numerical_gradient(value, beliefs.bias_variances), 0, atol=1e-6)
 
 
 def test_who_gave_no_label_keeps_the_prior():
