@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.cli.console import aligned, counted, plain
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.domain.errors import UserError
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -30,13 +30,7 @@ def plan(args: Namespace, console: Console, cancel: CancelToken) -> int:
     made, figures = plan_items(args.items, plan_settings(args))
     cancel.check()
     summary = plan_summary(figures)
-    written = []
-    if args.out:
-        # the file that was named, or plan.csv in the folder that was named
-        file = args.out if args.out.suffix.lower() == ".csv" and not args.out.is_dir() else None
-        written.append(write_plan(made, file or _folder(args.out) / "plan.csv"))
-        if file is None:
-            written.append(write_summary(args.out, summary))
+    written = write_plan(made, args.out, plain(summary)) if args.out else ()
     pairs = args.items * (args.items - 1) // 2
     text = aligned(
         [
@@ -86,8 +80,6 @@ def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
         label_weight=args.label_weight,
         seed=args.seed,
     )
-    if args.out and args.out.exists() and not args.out.is_dir():
-        raise UserError("is a file, not a folder", where=str(args.out), todo="choose a folder for the tables")
     if is_campaign(args.source):
         return _fit_campaign(args, settings, console, cancel)
     return _fit_table(args, settings, console, cancel)
@@ -99,8 +91,9 @@ def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel:
 
     source = read_table_source(args.source)
     truth, warnings = _truth(args.truth, source.table)
-    result = fit_table(source.table, settings, console.progress, cancel)
-    return _finish_fit(args, console, source.table, settings, result, truth, [*source.warnings, *warnings])
+    with _results_folder(args.out):
+        result = fit_table(source.table, settings, console.progress, cancel)
+        return _finish_fit(args, console, source.table, result, truth, [*source.warnings, *warnings])
 
 
 def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
@@ -110,8 +103,16 @@ def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, canc
     with Campaign.open(args.source) as campaign:
         table = campaign.table()
         truth, warnings = _truth(args.truth, table)
-        run = fit_campaign(campaign, settings, console.progress, cancel)
-    return _finish_fit(args, console, table, settings, run.result, truth, warnings, run=run.number)
+        with _results_folder(args.out):
+            run = fit_campaign(campaign, settings, console.progress, cancel)
+            return _finish_fit(args, console, table, run.result, truth, warnings, run=run.number)
+
+
+def _results_folder(out: Path | None) -> AbstractContextManager[object]:
+    """Have the folder before the fit: one that cannot be written must not cost the fit's time."""
+    from crowdclust_app.services.writing import folder_for
+
+    return folder_for(out) if out else nullcontext()
 
 
 def _truth(path: Path | None, table: ResponseTable) -> tuple[Mapping[str, str] | None, Sequence[str]]:
@@ -128,7 +129,6 @@ def _finish_fit(
     args: Namespace,
     console: Console,
     table: ResponseTable,
-    settings: FitSettings,
     result: FitResult,
     truth: Mapping[str, str] | None,
     warnings: Sequence[str],
@@ -146,7 +146,7 @@ def _finish_fit(
     if args.out:
         from crowdclust_app.services.exporting import export_result
 
-        written.extend(export_result(result, table, _folder(args.out)))
+        written.extend(export_result(result, table, args.out))
         written.append(write_summary(args.out, summary))
     console.finish(summary, [*_fit_text(summary), *written_lines(written)])
     return 0
@@ -176,13 +176,6 @@ def _fit_text(summary: Mapping[str, Any]) -> list[str]:
     memory = "" if summary["peak_memory_mb"] is None else f", {summary['peak_memory_mb']:,.0f} MB at most"
     rows.append(("Took", f"{summary['seconds']:.1f} s{memory}"))
     return [*aligned(rows), "", *summary["verdicts"]]
-
-
-def _folder(path: Path) -> Path:
-    from crowdclust_app.services.writing import make_folder
-
-    make_folder(path)
-    return path
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:

@@ -94,7 +94,12 @@ def _import(commands: Any) -> None:
 def _fit(commands: Any) -> None:
     parser = _command(commands, "fit", "infer the clusters behind the responses")
     parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
-    parser.add_argument("--method", choices=("crowdclustering", "consensus"), default="crowdclustering")
+    parser.add_argument(
+        "--method",
+        choices=("crowdclustering", "consensus"),
+        default="crowdclustering",
+        help="crowdclustering: every worker sorts in an own way; consensus: all sort alike (crowdclustering)",
+    )
     parser.add_argument("--dimensions", type=int, default=4, metavar="D", help="of the embedding (4)")
     parser.add_argument("--starts", type=int, default=4, metavar="N", help="the best of so many starts (4)")
     parser.add_argument("--clusters", type=_clusters, default="bound", metavar="bound|K", help="as many as the bound "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import threading
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +97,15 @@ def _show(campaign: Path | None) -> int:
         from crowdclust_app.gui.app import run_window
     except ImportError as error:
         raise _qt_is_missing(error) from error
-    return run_window(campaign)
+    if threading.current_thread() is not threading.main_thread():
+        return run_window(campaign)
+    # Inside Qt's event loop Python would not get to a handler of its own. Every action is stored when it happens, so
+    # an interrupt may end the process at once.
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return run_window(campaign)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _qt_is_missing(error: ImportError) -> Exception:

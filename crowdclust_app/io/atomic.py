@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -82,6 +83,44 @@ def make_folder(path: Path) -> None:
         raise UserError(
             f"the folder cannot be made ({reason})", where=str(path), todo="choose another place"
         ) from error
+
+
+@contextmanager
+def folder_for(path: Path) -> Iterator[Path]:
+    """Make sure that files can be written into a folder, before the work that they come from is done.
+
+    Parameters
+    ----------
+    path
+        The folder; made with those above it, if they are not there. What was made is taken away again when the block
+        fails and has left it empty.
+
+    Yields
+    ------
+    Path
+        The folder.
+
+    Raises
+    ------
+    UserError
+        When it cannot be made, or nothing can be written into it.
+    """
+    path = Path(path)
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        make_folder(path)
+        try:
+            with tempfile.TemporaryFile(dir=path):
+                pass
+        except OSError as error:
+            what = f"nothing can be written into this folder ({error.strerror})"
+            raise UserError(what, where=str(path), todo="choose another place") from error
+        yield path
+    except BaseException:
+        with suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 def _remove(path: Path) -> None:

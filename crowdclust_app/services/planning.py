@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,25 +55,32 @@ def plan_summary(figures: PlanFigures) -> dict[str, Any]:
     }
 
 
-def write_plan(plan: Plan, path: Path) -> Path:
-    """Write a plan as `plan.csv`: items are named 0..N-1, HITs as in a campaign made with the same plan.
+def write_plan(plan: Plan, out: Path, summary: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Write a plan as a table: items are named 0..N-1, HITs as in a campaign made with the same plan.
 
     Parameters
     ----------
     plan
         The plan.
-    path
-        The file.
+    out
+        A file that ends in `.csv`, or a folder for `plan.csv` and `summary.json`.
+    summary
+        The figures that go into `summary.json`.
 
     Returns
     -------
-    Path
-        The file.
+    tuple of Path
+        The files.
     """
     from crowdclust_app.io.tables import write_table
     from crowdclust_app.services.creating import planned_hits
+    from crowdclust_app.services.writing import folder_for, write_summary
 
     hits = planned_hits([hit.tolist() for hit in plan.hits], plan.settings)
     rows = ((hit.name, position, item) for hit in hits for position, item in enumerate(hit.items))
-    write_table(path, PLAN_COLUMNS, rows)
-    return path
+    if out.suffix.lower() == ".csv" and not out.is_dir():
+        write_table(out, PLAN_COLUMNS, rows)
+        return (out,)
+    with folder_for(out):
+        write_table(out / "plan.csv", PLAN_COLUMNS, rows)
+        return (out / "plan.csv", write_summary(out, summary))

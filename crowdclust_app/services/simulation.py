@@ -70,10 +70,9 @@ def simulation_tables(campaign: SimulatedCampaign, out: Path) -> tuple[Path, ...
         joins the categories that the worker takes for one with `+`, with a space between groups; it is empty for a
         random worker.
     """
-    from crowdclust_app.io.atomic import make_folder
+    from crowdclust_app.io.atomic import folder_for
     from crowdclust_app.io.tables import write_table
 
-    make_folder(out)
     table = campaign.table
     hits = np.bincount(table.worker_of_response, minlength=table.n_workers)
     workers = [
@@ -81,9 +80,10 @@ def simulation_tables(campaign: SimulatedCampaign, out: Path) -> tuple[Path, ...
         for number, worker in enumerate(campaign.workers)
     ]
     paths = tuple(out / name for name in ("responses.csv", "truth.csv", "workers_truth.csv"))
-    write_table(paths[0], ("hit", "worker", "item", "group"), _response_rows(campaign))
-    write_table(paths[1], ("item", "category"), zip(table.item_names, campaign.truth, strict=True))
-    write_table(paths[2], ("worker", "kind", "hits", "groups"), workers)
+    with folder_for(out):
+        write_table(paths[0], ("hit", "worker", "item", "group"), _response_rows(campaign))
+        write_table(paths[1], ("item", "category"), zip(table.item_names, campaign.truth, strict=True))
+        write_table(paths[2], ("worker", "kind", "hits", "groups"), workers)
     return paths
 
 

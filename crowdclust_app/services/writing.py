@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crowdclust_app.io.atomic import make_folder, write_json
+from crowdclust_app.io.atomic import folder_for, write_json
 
-__all__ = ["SUMMARY", "make_folder", "read_summary", "write_summary"]
+__all__ = ["SUMMARY", "folder_for", "read_summary", "write_summary"]
 
 SUMMARY = "summary.json"
 

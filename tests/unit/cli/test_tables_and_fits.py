@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
+
+from crowdclust_app.services import fitting
 
 FIT_KEYS = {
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",
@@ -173,10 +178,25 @@ def test_a_mistake_in_a_table_is_named_and_nothing_written(run, responses: Path,
     assert not (tmp_path / "fitted").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(run, responses: Path, monkeypatch) -> None:
+    def readonly(**_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    def never(*_: object) -> None:
+        raise AssertionError("the fit was begun")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", readonly)
+    monkeypatch.setattr(fitting, "fit_table", never)
+    done = run("fit", responses, "--out", "made/here")
+    assert done.code == 2
+    assert "made/here: nothing can be written into this folder (Read-only file system)" in done.err
+    assert not responses.with_name("made").exists()
+
+
 def test_out_that_is_a_file_is_refused(run, responses: Path) -> None:
     done = run("fit", responses, "--out", responses)
     assert done.code == 2
-    assert "is a file, not a folder" in done.err
+    assert f"{responses}: the folder cannot be made (there is a file of that name)" in done.err
 
 
 @pytest.mark.parametrize("name", ["cocoa_wheel_incomplete", "chen2025_birds5_dragdrop_M5"])
