@@ -5,7 +5,7 @@ Limits
 A header may announce up to `HEADER_PIXELS` pixels, and decoding may take up to `DECODED_BYTES` bytes by an estimate
 made from the header alone, so a small file that unpacks to a huge picture is refused before it is unpacked. JPEG is
 decoded at a reduced scale and so reaches the header's limit; other formats have to be decoded whole (20,000 x 20,000
-RGB is 1.6 GB). Pictures above `LARGE_BYTES` are decoded one at a time in the whole process.
+RGB is 1.6 GB). Only one picture above `LARGE_BYTES` is in memory at a time in the whole process.
 """
 
 from __future__ import annotations
@@ -139,8 +139,9 @@ def _formats() -> tuple[str, ...]:
     return tuple(name for name in _PLUGINS if name in Image.OPEN)
 
 
-def load(image: Image.Image, path: Path, full_size: tuple[int, int]) -> None:
-    """Decode an opened image, within the memory limit.
+@contextlib.contextmanager
+def decoded(image: Image.Image, path: Path, full_size: tuple[int, int]) -> Iterator[None]:
+    """Decode an opened image within the memory limit; its pixels are there inside the block and gone afterwards.
 
     Parameters
     ----------
@@ -164,7 +165,11 @@ def load(image: Image.Image, path: Path, full_size: tuple[int, int]) -> None:
             todo="save a smaller copy of it",
         )
     with _large_picture if needed > LARGE_BYTES else contextlib.nullcontext():
-        image.load()
+        try:
+            image.load()
+            yield
+        finally:
+            image.close()  # before the next large picture may begin
 
 
 def decoded_bytes(image: Image.Image, full_size: tuple[int, int]) -> int:

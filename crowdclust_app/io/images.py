@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from crowdclust_app.io.colours import shown_rgb
-from crowdclust_app.io.decoding import explained, load, open_image
+from crowdclust_app.io.decoding import decoded, explained, open_image
 from crowdclust_app.io.picture import ImageFacts, Picture
 from crowdclust_app.io.walking import list_folder
 
@@ -64,7 +64,8 @@ def probe(path: Path) -> ImageFacts:
             full = image.size
             frames = _count_frames(image)
             _draft(image, 1)
-            load(image, path, full)
+            with decoded(image, path, full):
+                pass
         width, height = _as_shown(full, orientation)
         return ImageFacts(width, height, frames, byte_size, content_hash)
 
@@ -93,12 +94,13 @@ def read_picture(path: Path, longest_side: int | None = None) -> Picture:
         target = _fitted(full, longest_side)
         if longest_side is not None:
             _draft(image, max(target))
-        load(image, path, full)
-        shown = shown_rgb(image, (min(target[0], image.width), min(target[1], image.height)))
-        if orientation in _TRANSPOSE:
-            shown = shown.transpose(_TRANSPOSE[orientation])
+        with decoded(image, path, full):
+            shown = shown_rgb(image, (min(target[0], image.width), min(target[1], image.height)))
+            if orientation in _TRANSPOSE:
+                shown = shown.transpose(_TRANSPOSE[orientation])
+            pixels = np.array(shown, dtype=np.uint8)
         width, height = _as_shown(full, orientation)
-        return Picture(np.array(shown, dtype=np.uint8), width, height, frames)
+        return Picture(pixels, width, height, frames)
 
 
 def _fitted(size: tuple[int, int], longest_side: int | None) -> tuple[int, int]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-import sys
 import threading
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from image_files import encoded, gradient, one_of_each, oriented, ramp, swapped_profile, tiff, written
 from numpy.typing import NDArray
 from PIL import Image, ImageCms
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from image_files import encoded, gradient, one_of_each, oriented, ramp, swapped_profile, tiff, written
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.io.images import probe, read_picture, scan_folder

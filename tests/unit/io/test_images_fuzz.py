@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,9 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from image_files import one_of_each, written
 
 from crowdclust_app.domain.errors import UserError

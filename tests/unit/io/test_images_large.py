@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import sys
 import threading
 import zlib
 from collections.abc import Callable
@@ -11,14 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from image_files import encoded, ramp, written
 from PIL import Image, ImageFile
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from image_files import encoded, ramp, written
-
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.io import colours, decoding
+from crowdclust_app.io import colours, decoding, images
 from crowdclust_app.io.images import probe, read_picture
 
 
@@ -132,6 +128,20 @@ def test_large_pictures_are_decoded_one_at_a_time(tmp_path: Path, monkeypatch: p
         assert not done.wait(0.2)
     thread.join(30)
     assert done.is_set()
+
+
+def test_a_large_picture_holds_the_place_until_it_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "LARGE_BYTES", 100)
+    held = []
+
+    def shrink(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+        held.append(decoding._large_picture.locked())
+        return colours.shown_rgb(image, size)
+
+    monkeypatch.setattr(images, "shown_rgb", shrink)
+    read_picture(written(tmp_path, "a.png", encoded(Image.new("RGB", (30, 20)), "PNG")), 10)
+    assert held == [True]
+    assert not decoding._large_picture.locked()
 
 
 def test_frames_larger_than_the_picture_do_not_break_it(tmp_path: Path) -> None:
