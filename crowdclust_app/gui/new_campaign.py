@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QPlainTextEdit,
-    QScrollArea,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
 )
 
 from crowdclust_app.domain.campaign import Item, PlanSettings
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.gui.annotate.grid import PhotoGrid, Tile
-from crowdclust_app.gui.chrome import plain_button
+from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.jobs import Job
-from crowdclust_app.gui.screen import Screen, Shell
+from crowdclust_app.gui.new_campaign_form import NewCampaignForm
+from crowdclust_app.gui.outlook import Outlook, outlook
+from crowdclust_app.gui.screen import Shell
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -35,67 +25,10 @@ if TYPE_CHECKING:
     from crowdclust_app.services.scanning import ScanReport
 
 SUFFIX = ".crowdclust"
-# Seconds a photo of a set takes while nothing has been measured: the paper's annotators needed about this.
-SECONDS_PER_PHOTO = 5
 DEBOUNCE_MS = 200
-FIGURES = (
-    ("hits", "HITs"),
-    ("assignments", "Assignments"),
-    ("hours", f"At {SECONDS_PER_PHOTO} s a photo"),
-    ("shown", "HITs a photo is in"),
-    ("pair_labels", "Pair labels"),
-    ("components", "Connected parts"),
-)
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """What a plan comes to, for the screen.
-
-    Parameters
-    ----------
-    texts
-        The figures as they are shown, by their keys in `FIGURES`.
-    warnings
-        Sentences about what is wrong with the plan.
-    first
-        Positions of the photos of the first HIT.
-    """
-
-    texts: dict[str, str]
-    warnings: tuple[str, ...]
-    first: tuple[int, ...]
-
-
-def people_time(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 120:
-        return f"{minutes} min"
-    return f"{seconds / 3600:.0f} h" if seconds >= 36_000 else f"{seconds / 3600:.1f} h"
-
-
-def outlook(n_items: int, settings: PlanSettings) -> Outlook:
-    """Work a plan out; runs off the main thread."""
-    from crowdclust_app.services.planning import plan_items
-
-    plan, figures = plan_items(n_items, settings)
-    seconds = SECONDS_PER_PHOTO * min(settings.items_per_hit, n_items) * figures.assignments
-    low, mean, high = figures.shown_min, figures.shown_mean, figures.shown_max
-    texts = {
-        "hits": f"{figures.hits:,}",
-        "assignments": f"{figures.assignments:,}",
-        "hours": people_time(seconds),
-        "shown": f"{low}–{high}, mean {mean:.1f}" if low != high else f"{low}",
-        "pair_labels": f"{figures.pair_labels:,}",
-        "components": f"{figures.components:,}",
-    }
-    return Outlook(texts, tuple(figures.warnings), tuple(plan.hits[0].tolist()))
-
-
-class NewCampaignScreen(Screen):
+class NewCampaignScreen(NewCampaignForm):
     """Make a campaign from a folder of photos."""
 
     name = "new"
@@ -114,7 +47,12 @@ class NewCampaignScreen(Screen):
         self._later.setSingleShot(True)
         self._later.setInterval(DEBOUNCE_MS)
         self._later.timeout.connect(self._work_out)
-        self._build()
+        self.choose.clicked.connect(lambda _checked: self.choose_folder())
+        self.elsewhere.clicked.connect(lambda _checked: self._choose_file())
+        self.path_field.textChanged.connect(lambda _text: self._show_state())
+        for field in self.fields.values():
+            field.valueChanged.connect(lambda _value: self._later.start())
+        self.create_button.clicked.connect(lambda _checked: self.make())
         self._show_state()
 
     def set_campaign(self, campaign: Campaign | None) -> None:
@@ -319,158 +257,3 @@ class NewCampaignScreen(Screen):
         self.create_button.setText(missing or "Create the campaign")
         self.create_button.setEnabled(not missing)
         self.choose.setEnabled(self._creating is None)
-
-    # --- widgets
-
-    def _build(self) -> None:
-        left = QWidget()
-        form = QVBoxLayout(left)
-        form.setContentsMargins(0, 0, 16, 0)
-        form.setSpacing(8)
-        heading = QLabel("New campaign")
-        heading.setProperty("heading", "page")
-        form.addWidget(heading)
-        form.addSpacing(8)
-        self._build_files(form)
-        form.addSpacing(8)
-        self._build_plan(form)
-        form.addSpacing(8)
-        form.addWidget(self._second("Instructions for those who sort"))
-        self.instructions = QPlainTextEdit()
-        self.instructions.setObjectName("instructions")
-        self.instructions.setAccessibleName("Instructions")
-        self.instructions.setPlaceholderText("Put photos that belong together into the same group.")
-        self.instructions.setTabChangesFocus(True)
-        self.instructions.setMinimumHeight(72)
-        form.addWidget(self.instructions, 1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(left)
-        area.setFixedWidth(392)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.create_button = plain_button("", "create-campaign", self.make, rank="first")
-        self.create_button.setProperty("tall", True)
-        self.create_button.setFixedWidth(376)
-        column = QVBoxLayout()
-        column.setSpacing(16)
-        column.addWidget(area, 1)
-        column.addWidget(self.create_button)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(24)
-        layout.addLayout(column)
-        layout.addLayout(self._right(), 1)
-        self.setFocusProxy(self.choose)
-
-    def _build_files(self, form: QVBoxLayout) -> None:
-        self.folder_field = QLineEdit()
-        self.folder_field.setObjectName("folder")
-        self.folder_field.setAccessibleName("Folder of photos")
-        self.folder_field.setReadOnly(True)
-        self.folder_field.setPlaceholderText("No folder chosen")
-        self.folder_field.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.choose = plain_button("Choose", "choose-folder", self.choose_folder)
-        self.path_field = QLineEdit()
-        self.path_field.setObjectName("campaign-path")
-        self.path_field.setAccessibleName("The campaign's file")
-        self.path_field.textChanged.connect(lambda _text: self._show_state())
-        elsewhere = plain_button("Change", "choose-file", self._choose_file)
-        for button in (self.choose, elsewhere):
-            button.setFixedWidth(112)
-        self.scan_state = self._second("Its photos stay where they are")
-        self.scan_state.setObjectName("scan-state")
-        for caption, field, button, below in (
-            ("Folder of photos", self.folder_field, self.choose, self.scan_state),
-            ("The campaign's file", self.path_field, elsewhere, None),
-        ):
-            form.addWidget(self._second(caption))
-            line = QHBoxLayout()
-            line.setSpacing(8)
-            line.addWidget(field, 1)
-            line.addWidget(button)
-            form.addLayout(line)
-            if below is not None:
-                form.addWidget(below)
-
-    def _build_plan(self, form: QVBoxLayout) -> None:
-        self.fields: dict[str, QSpinBox] = {}
-        plan = QGridLayout()
-        plan.setHorizontalSpacing(16)
-        plan.setVerticalSpacing(8)
-        plan.setColumnStretch(0, 1)
-        defaults = PlanSettings()
-        fields = (
-            ("m", "Photos shown together (M)", defaults.items_per_hit, 2, 200),
-            ("v", "HITs a photo is in (V)", defaults.redundancy, 1, 1000),
-            ("r", "Workers for each HIT (R)", defaults.workers_per_hit, 1, 1000),
-            ("seed", "Seed of the plan", defaults.seed, 0, 2_147_483_647),
-        )
-        for row, (key, caption, value, low, high) in enumerate(fields):
-            field = QSpinBox()
-            field.setObjectName(f"plan-{key}")
-            field.setAccessibleName(caption)
-            field.setRange(low, high)
-            field.setValue(value)
-            field.setFixedWidth(112)
-            field.setAlignment(Qt.AlignmentFlag.AlignRight)
-            field.valueChanged.connect(lambda _value: self._later.start())
-            label = QLabel(caption)
-            label.setBuddy(field)
-            plan.addWidget(label, row, 0)
-            plan.addWidget(field, row, 1)
-            self.fields[key] = field
-        form.addLayout(plan)
-
-    def _right(self) -> QVBoxLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(0)
-        self.figures: dict[str, QLabel] = {}
-        for k, (key, caption) in enumerate(FIGURES):
-            figure = QLabel("–")
-            figure.setObjectName(f"figure-{key}")
-            figure.setProperty("heading", "part")
-            row, column = divmod(k, 3)
-            grid.addWidget(figure, 3 * row, column)
-            grid.addWidget(self._second(caption), 3 * row + 1, column)
-            grid.setColumnStretch(column, 1)
-            self.figures[key] = figure
-        grid.setRowMinimumHeight(2, 16)
-        self.figures["hours"].setToolTip("Time of all workers together")
-        self.figures["assignments"].setToolTip("HITs times workers for each (R)")
-        self.warning = QLabel()
-        self.warning.setObjectName("plan-warning")
-        self.warning.setWordWrap(True)
-        self.warning.setProperty("state", "warning")
-        self.warning.setMinimumHeight(48)
-        # its room is kept free, so that the photos below do not jump while numbers are typed
-        policy = self.warning.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.warning.setSizePolicy(policy)
-        self.warning.hide()
-        self.preview = PhotoGrid(self.shell.pictures, interactive=False)
-        self.preview.setObjectName("preview")
-        self.preview.setAccessibleName("The first HIT")
-        self.left_out_heading = self._second("Left out")
-        self.left_out = QListWidget()
-        self.left_out.setObjectName("left-out")
-        self.left_out.setMaximumHeight(120)
-        layout = QVBoxLayout()
-        layout.setSpacing(8)
-        layout.addSpacing(8)
-        layout.addWidget(self._second("What the plan asks for"))
-        layout.addLayout(grid)
-        layout.addWidget(self.warning)
-        layout.addSpacing(8)
-        layout.addWidget(self._second("The first HIT"))
-        layout.addWidget(self.preview, 1)
-        layout.addWidget(self.left_out_heading)
-        layout.addWidget(self.left_out)
-        return layout
-
-    @staticmethod
-    def _second(text: str) -> QLabel:
-        label = QLabel(text)
-        label.setProperty("rank", "second")
-        return label

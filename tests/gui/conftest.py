@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from acting import draw_photos, settle
 from PySide6.QtWidgets import QApplication
 
+from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.window import MainWindow
+from crowdclust_app.services.campaigns import create_campaign
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +48,42 @@ def _no_thread_left_behind() -> Iterator[None]:
             break
         time.sleep(0.01)
     assert not left, f"threads left running: {left}"
+
+
+@pytest.fixture
+def photo_folder(tmp_path: Path) -> Path:
+    """Twelve small drawn photos in two folders, in two shapes."""
+    return draw_photos(tmp_path / "photos", 12)
+
+
+@pytest.fixture
+def campaign_file(tmp_path: Path, photo_folder: Path) -> Path:
+    """A campaign of those photos: six HITs of six, two workers for each."""
+    path = tmp_path / "study.crowdclust"
+    create_campaign(path, photo_folder, PlanSettings(6, 3, 2, 0), "Sort by what it is.")
+    return path
+
+
+@pytest.fixture
+def open_window(qapp: QApplication) -> Iterator[Callable[..., MainWindow]]:
+    """Open windows as the program does; they are closed when the test ends."""
+    windows: list[MainWindow] = []
+
+    def opened(campaign: Path | None = None, show: str = "", size: tuple[int, int] = (1366, 768)) -> MainWindow:
+        window = MainWindow()
+        windows.append(window)
+        window.resize(*size)
+        window.show_screen("start")
+        window.show()
+        window.activateWindow()
+        if campaign is not None:
+            window.open_campaign(campaign, show)
+        settle(window)
+        return window
+
+    yield opened
+    for window in windows:
+        window.close()
+        window.deleteLater()
+    qapp.sendPostedEvents(None, 0)
+    qapp.processEvents()

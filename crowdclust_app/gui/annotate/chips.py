@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette, QPen, QPixmap, QResizeEvent
@@ -149,16 +150,17 @@ class ChipBar(QWidget):
         self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._picture = picture
+        # the widget after which Tab comes to the chips
+        self.tab_after: QWidget | None = None
         self._chips: dict[int, Chip] = {}
         self._order: tuple[int, ...] = ()
 
     def show_groups(self, groups: Sequence[int], members: Callable[[int], tuple[int, ...]], current: int) -> None:
         """Show a chip for each of these groups and one for a new group."""
-        self._order = (*groups, NEW)
+        reordered, self._order = self._order != (*groups, NEW), (*groups, NEW)
         for group in set(self._chips) - set(self._order):
             # Hidden, not deleted: it may be the one whose click is being handled.
             self._chips[group].hide()
-        before: QWidget | None = None
         for group in self._order:
             chip = self._chips.get(group)
             if chip is None:
@@ -169,10 +171,12 @@ class ChipBar(QWidget):
             chip.describe()
             chip.show()
             chip.update()
-            if before is not None:
-                QWidget.setTabOrder(before, chip)
-            before = chip
-        self._place()
+        if reordered:
+            self._place()
+            # chips are made as they are needed, which would put them last in the tab order
+            chain = [self.tab_after, *(self._chips[group] for group in self._order)]
+            for before, after in pairwise(widget for widget in chain if widget is not None):
+                QWidget.setTabOrder(before, after)
 
     def chip(self, group: int) -> Chip | None:
         """The chip of a group, if it is shown."""

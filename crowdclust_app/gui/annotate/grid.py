@@ -89,6 +89,7 @@ class PhotoGrid(QWidget):
         self._before: QPointF | None = None
         self._stroke: list[int] = []
         self._band: QRectF | None = None
+        self._banded: frozenset[int] = frozenset()
         self._hover: int | None = None
         self._last_click: int | None = None
         self.keyboard_leads = False
@@ -161,7 +162,7 @@ class PhotoGrid(QWidget):
         tile = self._layout.at(place.x(), place.y())
         self._press = place
         self._stroke = []
-        self._band = None
+        self._band, self._banded = None, frozenset()
         if tile is None:
             self._band = QRectF(place, place)
         elif not event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier):
@@ -183,6 +184,7 @@ class PhotoGrid(QWidget):
                 self._band = QRectF(self._press, place)
         if self._band is not None:
             self._band = QRectF(self._press, place)
+            self._banded = frozenset(self._layout.within(self._band))
             self.update()
             return
         if self._stroke:
@@ -201,7 +203,7 @@ class PhotoGrid(QWidget):
         self._press, self._stroke, self._band, self._before = None, [], None, None
         keep = bool(event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier))
         if band is not None:
-            self.banded.emit(list(self._layout.within(band.normalized())), keep)
+            self.banded.emit(list(self._layout.within(band)), keep)
             self.update()
         elif len(stroke) > 1:
             self._last_click = None
@@ -408,8 +410,4 @@ class PhotoGrid(QWidget):
         assert self._desk is not None
         if position in self._desk.selection:
             return True
-        return (
-            self._band is not None
-            and self._layout is not None
-            and self._band.normalized().intersects(QRectF(self._layout.cell(position)))
-        )
+        return self._band is not None and position in self._banded

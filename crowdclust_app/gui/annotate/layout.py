@@ -60,7 +60,9 @@ class GridLayout:
 
     def within(self, band: QRectF) -> tuple[int, ...]:
         """The tiles that a rubber band touches."""
-        return tuple(p for p in range(self.count) if band.intersects(QRectF(self.cell(p))))
+        # a band without height or width is a line, and a line touches tiles too
+        thick = band.normalized().adjusted(-0.5, -0.5, 0.5, 0.5)
+        return tuple(p for p in range(self.count) if thick.intersects(QRectF(self.cell(p))))
 
     def between(self, x0: float, y0: float, x1: float, y1: float) -> Iterator[int]:
         """The tiles along a stroke of the pointer: a fast drag jumps over none of them."""

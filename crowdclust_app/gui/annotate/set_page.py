@@ -6,19 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 
 from crowdclust_app.domain.sorting import Action
-from crowdclust_app.gui import theme
-from crowdclust_app.gui.annotate.chips import NEW, ChipBar
+from crowdclust_app.gui.annotate.chips import NEW
 from crowdclust_app.gui.annotate.clock import ActiveClock
 from crowdclust_app.gui.annotate.desk import Desk
-from crowdclust_app.gui.annotate.grid import PhotoGrid, Tile
-from crowdclust_app.gui.annotate.photo import PhotoView
-from crowdclust_app.gui.annotate.sheets import InstructionsSheet, SkipSheet
-from crowdclust_app.gui.chrome import Elided, plain_button
+from crowdclust_app.gui.annotate.grid import Tile
+from crowdclust_app.gui.annotate.set_view import SetView
 from crowdclust_app.gui.pictures import PictureCache
 
 if TYPE_CHECKING:
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
 _SIGNS_OF_LIFE = {QEvent.Type.MouseMove, QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel}
 
 
-class SetPage(QWidget):
+class SetPage(SetView):
     """Everything the annotator does; says what is to be stored.
 
     Signals
@@ -49,9 +45,7 @@ class SetPage(QWidget):
     worker_left = Signal()
 
     def __init__(self, pictures: PictureCache, now: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self.setObjectName("set-page")
-        self._pictures = pictures
+        super().__init__(pictures)
         self._now = now
         self.desk = Desk(0)
         self.clock = ActiveClock(now=now)
@@ -59,12 +53,6 @@ class SetPage(QWidget):
         self._coming: tuple[Tile, ...] = ()
         # The tile of the click just before: a double click takes back what its first click did.
         self._last_clicked: int | None = None
-        self.grid = PhotoGrid(pictures)
-        self.chips = ChipBar(self._tile_picture)
-        self._build()
-        self.photo = PhotoView(self, pictures)
-        self.instructions = InstructionsSheet(self)
-        self.skip_sheet = SkipSheet(self)
         self._connect()
 
     # --- showing a set
@@ -115,7 +103,7 @@ class SetPage(QWidget):
             self.instructions.close_sheet()
         else:
             self.instructions.open()
-            self._place_sheets()
+            self.place_sheets()
 
     def escape(self) -> bool:
         """Close what is open above the photos, else drop the selection."""
@@ -170,7 +158,7 @@ class SetPage(QWidget):
         """Ask whether to skip the set."""
         if not self.frozen:
             self.skip_sheet.open()
-            self._place_sheets()
+            self.place_sheets()
             self.skip_sheet.no.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def flag(self) -> None:
@@ -351,10 +339,6 @@ class SetPage(QWidget):
         self.undo_button.setEnabled(desk.sorting.can_undo)
         self.redo_button.setEnabled(desk.sorting.can_redo)
 
-    def _tile_picture(self, position: int, size: int) -> QPixmap | None:
-        tile = self.grid.tiles[position]
-        return self._pictures.pixmap(tile.path, tile.item.content_hash, size, self.devicePixelRatioF())
-
     def _load_coming(self) -> None:
         layout = self.grid.grid_layout
         if layout is None or self._pictures.waiting or not self._coming:
@@ -366,11 +350,6 @@ class SetPage(QWidget):
 
     # --- Qt
 
-    def resizeEvent(self, _event: QResizeEvent) -> None:
-        """What lies above the photos follows the window."""
-        self.photo.setGeometry(self.rect())
-        self._place_sheets()
-
     def changeEvent(self, event: QEvent) -> None:
         """Time counts while the window is in front."""
         super().changeEvent(event)
@@ -380,7 +359,7 @@ class SetPage(QWidget):
             else:
                 self.clock.stop()
         elif event.type() == QEvent.Type.PaletteChange and hasattr(self, "undo_button"):
-            self._draw_icons()
+            self.draw_icons()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Every movement over the photos is a sign of life."""
@@ -388,87 +367,19 @@ class SetPage(QWidget):
             self.clock.touch()
         return False
 
-    def _place_sheets(self) -> None:
-        room = self.grid.geometry()
-        width = min(480, room.width() - 32)
-        height = min(self.instructions.height_for(width), room.height() - 16)
-        self.instructions.setGeometry(room.right() - width, room.top() + 8, width, height)
-        height = self.skip_sheet.sizeHint().height()
-        self.skip_sheet.setGeometry(QRect(room.center().x() - 200, room.bottom() - height - 8, 400, height))
-
-    def _draw_icons(self) -> None:
-        self.undo_button.setIcon(theme.icon("undo", QApplication.palette(), 20))
-        self.redo_button.setIcon(theme.icon("redo", QApplication.palette(), 20))
-
-    def _build(self) -> None:
-        self.title = QLabel()
-        self.title.setObjectName("set-title")
-        self.title.setProperty("heading", "part")
-        self.bar = QProgressBar()
-        self.bar.setObjectName("set-progress")
-        self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(96)
-        self.about = Elided()
-        self.about.setObjectName("set-instructions")
-        self.about.setProperty("rank", "second")
-        self.help_button = self._button("Instructions", "instructions-button", self.open_instructions, "Key I")
-        self.flag_button = self._button("Flag", "flag-button", self.flag, "Flag the photo under the keyboard (F)")
-        self.skip_button = self._button("Skip", "skip-button", self.ask_to_skip, "Leave this set to others")
-        self.worker_button = self._button("", "change-worker", self.worker_left.emit, "Somebody else sorts")
-        header = QHBoxLayout()
-        header.setSpacing(16)
-        header.addWidget(self.title)
-        header.addWidget(self.bar)
-        header.addWidget(self.about, 1)
-        right = QHBoxLayout()
-        right.setSpacing(0)
-        for button in (self.help_button, self.flag_button, self.skip_button, self.worker_button):
-            right.addWidget(button)
-        header.addLayout(right)
-        self.undo_button = self._button("", "undo-button", self.undo, "Undo (Ctrl+Z)")
-        self.redo_button = self._button("", "redo-button", self.redo, "Redo (Ctrl+Shift+Z)")
-        back = QVBoxLayout()
-        back.setSpacing(4)
-        for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo")):
-            button.setAccessibleName(name)
-            button.setFixedSize(40, 34)
-            button.setIconSize(QSize(20, 20))
-            button.setStyleSheet("padding: 0;")
-            back.addWidget(button)
-        self.rest_button = self._button(
-            "Rest into own groups", "rest-button", self.rest_into_own_groups, "Every photo left gets its own group (R)"
-        )
-        self.rest_button.setStyleSheet("padding: 0; min-height: 20px;")
-        self.submit_button = self._button("Submit", "submit-button", self.submit, "Submit (Ctrl+Return)")
-        self.submit_button.setProperty("rank", "first")
-        self.submit_button.setStyleSheet("min-height: 32px;")
-        end = QVBoxLayout()
-        end.setSpacing(2)
-        end.addWidget(self.rest_button)
-        end.addWidget(self.submit_button)
-        for button in (self.rest_button, self.submit_button):
-            button.setFixedWidth(208)
-        footer = QHBoxLayout()
-        footer.setSpacing(16)
-        footer.addLayout(back)
-        footer.addWidget(self.chips, 1)
-        footer.addLayout(end)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 8, 16, 8)
-        layout.setSpacing(8)
-        layout.addLayout(header)
-        layout.addWidget(self.grid, 1)
-        layout.addLayout(footer)
-        self._draw_icons()
-
-    def _button(self, text: str, name: str, call: Callable[[], object], tip: str) -> QPushButton:
-        button = plain_button(text, name, call, rank="plain")
-        button.setToolTip(tip)
-        # the keyboard stays with the photos when a button is clicked; Tab reaches the buttons all the same
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        return button
-
     def _connect(self) -> None:
+        for button, call in (
+            (self.help_button, self.open_instructions),
+            (self.flag_button, self.flag),
+            (self.skip_button, self.ask_to_skip),
+            (self.worker_button, self.worker_left.emit),
+            (self.undo_button, self.undo),
+            (self.redo_button, self.redo),
+            (self.rest_button, self.rest_into_own_groups),
+            (self.submit_button, self.submit),
+        ):
+            # without the argument `checked` that Qt adds
+            button.clicked.connect(lambda _checked=False, call=call: call())
         self.grid.clicked.connect(self._clicked)
         self.grid.painted.connect(lambda positions: self._do(lambda: self.desk.paint(positions)))
         self.grid.banded.connect(self._banded)

@@ -1,0 +1,65 @@
+"""What a plan comes to, put into words for the New campaign screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crowdclust_app.domain.campaign import PlanSettings
+
+# Seconds a photo of a set takes while nothing has been measured: the paper's annotators needed about this.
+SECONDS_PER_PHOTO = 5
+FIGURES = (
+    ("hits", "HITs"),
+    ("assignments", "Assignments"),
+    ("hours", f"At {SECONDS_PER_PHOTO} s a photo"),
+    ("shown", "HITs a photo is in"),
+    ("pair_labels", "Pair labels"),
+    ("components", "Connected parts"),
+)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a plan comes to, for the screen.
+
+    Parameters
+    ----------
+    texts
+        The figures as they are shown, by their keys in `FIGURES`.
+    warnings
+        Sentences about what is wrong with the plan.
+    first
+        Positions of the photos of the first HIT.
+    """
+
+    texts: dict[str, str]
+    warnings: tuple[str, ...]
+    first: tuple[int, ...]
+
+
+def people_time(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{seconds / 3600:.0f} h" if seconds >= 36_000 else f"{seconds / 3600:.1f} h"
+
+
+def outlook(n_items: int, settings: PlanSettings) -> Outlook:
+    """Work a plan out; runs off the main thread."""
+    from crowdclust_app.services.planning import plan_items
+
+    plan, figures = plan_items(n_items, settings)
+    seconds = SECONDS_PER_PHOTO * min(settings.items_per_hit, n_items) * figures.assignments
+    low, mean, high = figures.shown_min, figures.shown_mean, figures.shown_max
+    texts = {
+        "hits": f"{figures.hits:,}",
+        "assignments": f"{figures.assignments:,}",
+        "hours": people_time(seconds),
+        "shown": f"{low}–{high}, mean {mean:.1f}" if low != high else f"{low}",
+        "pair_labels": f"{figures.pair_labels:,}",
+        "components": f"{figures.components:,}",
+    }
+    return Outlook(texts, tuple(figures.warnings), tuple(plan.hits[0].tolist()))
