@@ -67,7 +67,7 @@ def scan_images(folder: Path, progress: Progress | None = None, cancel: CancelTo
     folder
         The image root, searched with all its folders; hidden files are left out.
     progress
-        Told after each file.
+        Told once before the files are counted, then after each file.
     cancel
         Looked at between files.
 
@@ -80,6 +80,8 @@ def scan_images(folder: Path, progress: Progress | None = None, cancel: CancelTo
     """
     from crowdclust_app.io.walking import list_folder, natural_order
 
+    if progress is not None:
+        progress(ProgressReport(0, None, "Looking for images"))
     listing = list_folder(folder, cancel)
     if not listing.images and not listing.unreadable:
         raise _nothing_there(folder, listing.others)

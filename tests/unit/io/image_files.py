@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageCms
+
+from crowdclust_app.io.images import read_picture
 
 
 def gradient(width: int = 48, height: int = 32) -> Image.Image:
@@ -126,3 +130,29 @@ def written(folder: Path, name: str, data: bytes) -> Path:
     path = folder / name
     path.write_bytes(data)
     return path
+
+
+def png(header: bytes, data: bytes) -> bytes:
+    """A PNG of a header chunk and compressed data."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    pieces = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + pieces
+
+
+def deep_png(values: NDArray[np.uint16]) -> bytes:
+    """A 16-bit RGB PNG, which Pillow reads but does not write."""
+    height, width, _ = values.shape
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
+    return png(struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0), rows)
+
+
+def shown(folder: Path, name: str, data: bytes, side: int | None = None) -> NDArray[np.uint8]:
+    """The pixels that a file of this content shows."""
+    return read_picture(written(folder, name, data), side).pixels
+
+
+def close(pixel: NDArray[np.uint8], colour: tuple[int, int, int], tolerance: int = 3) -> bool:
+    return bool(np.abs(pixel.astype(int) - np.array(colour)).max() <= tolerance)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import struct
 import threading
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from image_files import encoded, ramp, written
+from image_files import encoded, png, ramp, written
 from PIL import Image, ImageFile
 
 from crowdclust_app.domain.errors import UserError
@@ -18,12 +17,9 @@ from crowdclust_app.io import colours, decoding, images
 from crowdclust_app.io.images import probe, read_picture
 
 
-def png_header(width: int, height: int, colour_type: int = 2, data: bytes = b"") -> bytes:
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, colour_type, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+def png_header(width: int, height: int) -> bytes:
+    """A PNG that announces RGB pixels and holds none."""
+    return png(struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0), b"")
 
 
 @pytest.mark.parametrize("read", [probe, read_picture])

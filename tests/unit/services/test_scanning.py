@@ -163,9 +163,10 @@ def test_progress_counts_every_file_once(tmp_path: Path) -> None:
         picture(tmp_path / f"{colour}.png", colour)
     reports: list[ProgressReport] = []
     scan_images(tmp_path, progress=reports.append)
-    assert [report.done for report in reports] == list(range(1, 41))
-    assert {report.total for report in reports} == {40}
-    assert reports[2].text == "Reading 2.png"
+    assert (reports[0].done, reports[0].total) == (0, None)
+    assert [report.done for report in reports[1:]] == list(range(1, 41))
+    assert {report.total for report in reports[1:]} == {40}
+    assert reports[3].text == "Reading 2.png"
 
 
 def test_scanning_stops_between_files_when_asked(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_scanning_stops_between_files_when_asked(tmp_path: Path) -> None:
 
     with pytest.raises(Cancelled):
         scan_images(tmp_path, progress=stop_at_three, cancel=cancel)
-    assert seen == [1, 2, 3]
+    assert seen == [0, 1, 2, 3]
 
 
 def test_two_scans_give_the_same_report(tmp_path: Path) -> None:
