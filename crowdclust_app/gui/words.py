@@ -22,13 +22,15 @@ def people_time(seconds: float | None) -> str:
 
 
 def people_date(when: datetime, now: datetime | None = None) -> str:
-    """A moment as people say it: today 14:03, or 3 Mar 2025 14:03."""
+    """A moment as people say it: 14:03 today, 3 Mar 14:03 this year, else 3 Mar 2025."""
     local = when.astimezone()
     now = (now or datetime.now().astimezone()).astimezone()
     time = f"{local:%H:%M}"
     if local.date() == now.date():
-        return f"today {time}"
-    return f"{local.day} {local:%b %Y} {time}"
+        return time
+    if local.year == now.year:
+        return f"{local.day} {local:%b} {time}"
+    return f"{local.day} {local:%b %Y}"
 
 
 def count_of(number: int, one: str, many: str = "") -> str:

@@ -269,16 +269,16 @@ def summary_in_words(run: Run) -> str:
     """What a run found, as rich text: figures in two columns, then the verdicts."""
     summary: Any = run.result.summary
     starts = sorted(summary["starts"], reverse=True)
-    spread = "one start"
+    spread = "1"
     if len(starts) > 1:
-        below = ", ".join(f"{starts[0] - bound:,.1f}" for bound in starts[1:4])
-        spread = f"best of {len(starts)}, others {below}{' …' if len(starts) > 4 else ''} below"
+        lower = ", ".join(f"{starts[0] - bound:,.1f}" for bound in starts[1:4])
+        spread = f"{len(starts)}; others {lower}{' …' if len(starts) > 4 else ''} lower"
     rows = [
         ("Bound", f"{summary['bound']:,.1f}"),
         ("Starts", spread),
-        ("Converged", "yes" if summary["converged"] else f"not within {summary['iterations']} sweeps"),
+        ("Converged", "yes" if summary["converged"] else f"not in {summary['iterations']} sweeps"),
         ("Clusters", f"{summary['clusters']}"),
-        ("Entropy", f"{summary['entropy_bits']:.4f} bits on average"),
+        ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
         ("Items", f"{summary['items']:,}"),
         ("Responses", f"{summary['responses']:,} by {summary['workers']:,} workers"),
         ("Pair labels", f"{summary['pair_labels']:,}"),

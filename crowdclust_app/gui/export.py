@@ -1,0 +1,384 @@
+"""The Export screen: a folder, a run, and the tables that will be there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.screen import Screen
+from crowdclust_app.gui.words import count_of, people_date
+from crowdclust_app.services.export_preview import TableToWrite, files_in_the_way, tables_to_write
+from crowdclust_app.services.exporting import export_campaign
+from crowdclust_app.services.figures import RunInfo
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.gui.screen import Shell
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.progress import Progress, ProgressReport
+
+AnyIndex = QModelIndex | QPersistentModelIndex
+FOLDER, ANONYMOUS = "export-folder", "export-anonymous"
+TITLES = ("File", "What it holds", "Rows")
+WIDEST = 960
+
+
+class TablesModel(QAbstractTableModel):
+    """The files of an export."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tables: tuple[TableToWrite, ...] = ()
+
+    def show(self, tables: tuple[TableToWrite, ...]) -> None:
+        """Show these files."""
+        self.beginResetModel()
+        self._tables = tables
+        self.endResetModel()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files."""
+        return tuple(table.name for table in self._tables)
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of files."""
+        return 0 if parent.isValid() else len(self._tables)
+
+    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of columns."""
+        return 0 if parent.isValid() else len(TITLES)
+
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Name, meaning, rows."""
+        if not index.isValid():
+            return None
+        table = self._tables[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (table.name, table.about, "" if table.rows is None else f"{table.rows:,}")[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(index.column())
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Headings."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(TITLES):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return TITLES[section]
+        return _alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column == len(TITLES) - 1 else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+class ExportScreen(Screen):
+    """Writes the campaign's tables as CSV files."""
+
+    name = "export"
+    title = "Export"
+    icon = "export"
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(shell)
+        self._campaign: Campaign | None = None
+        self._reading: Job | None = None
+        self._looking: Job | None = None
+        self._writing: Job | None = None
+        self._written: Path | None = None
+        self._tables = TablesModel(self)
+        self._folder = QLineEdit(self)
+        self._choose = QPushButton("Choose", self)
+        self._run = QComboBox(self)
+        self._anonymous = QCheckBox("Write workers as numbers instead of names", self)
+        self._list = QTableView(self)
+        self._export = QPushButton("Export", self)
+        self._cancel = QPushButton("Cancel", self)
+        self._open = QPushButton("Open folder", self)
+        self._bar = QProgressBar(self)
+        self._state = QLabel(self)
+        self._look_later = QTimer(self)
+        self._look_later.setSingleShot(True)
+        self._look_later.setInterval(250)
+        self._look_later.timeout.connect(self._look_at_folder)
+        self._name_parts()
+        self._lay_out()
+        self._choose.clicked.connect(self._ask_for_folder)
+        self._folder.textChanged.connect(self._look_later.start)
+        self._folder.returnPressed.connect(self.export)
+        self._run.currentIndexChanged.connect(self._read_tables)
+        self._export.clicked.connect(self.export)
+        self._cancel.clicked.connect(self.cancel)
+        self._open.clicked.connect(self._open_folder)
+        shell.add_command("Export the tables", "Ctrl+E", self.export, owner=self)
+        self._show_state()
+
+    # --- layout
+
+    def _name_parts(self) -> None:
+        parts: dict[str, QWidget] = {
+            "export-folder": self._folder,
+            "export-choose": self._choose,
+            "export-run": self._run,
+            "export-anonymous": self._anonymous,
+            "export-tables": self._list,
+            "export-button": self._export,
+            "export-cancel": self._cancel,
+            "export-open": self._open,
+            "export-state": self._state,
+        }
+        for name, part in parts.items():
+            part.setObjectName(name)
+        self._folder.setAccessibleName("Folder")
+        self._run.setAccessibleName("Run")
+        self._list.setAccessibleName("Tables that will be written")
+        self._export.setProperty("rank", "first")
+        self._state.setWordWrap(True)
+        self._state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._bar.setTextVisible(False)
+        self._list.setModel(self._tables)
+        self._list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setShowGrid(False)
+        self._list.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        self._list.verticalHeader().hide()
+        self._list.verticalHeader().setDefaultSectionSize(28)
+        header = self._list.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.resizeSection(0, 180)
+        header.resizeSection(2, 110)
+
+    def _lay_out(self) -> None:
+        heading = QLabel("Export", self)
+        heading.setProperty("size", "page")
+        about = QLabel("Tables as CSV files for other programs. The campaign itself stays as it is.", self)
+        about.setProperty("rank", "second")
+        fields = QGridLayout()
+        fields.setHorizontalSpacing(theme.MARGIN)
+        fields.setVerticalSpacing(theme.STEP)
+        fields.setColumnStretch(1, 1)
+        for row, (title, widget) in enumerate((("Folder", self._folder), ("Run", self._run))):
+            label = QLabel(title, self)
+            label.setBuddy(widget)
+            fields.addWidget(label, row, 0)
+            fields.addWidget(widget, row, 1)
+        fields.addWidget(self._choose, 0, 2)
+        fields.addWidget(self._anonymous, 2, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.STEP)
+        for button in (self._export, self._cancel, self._open):
+            buttons.addWidget(button)
+        buttons.addWidget(self._bar, 1)
+        column = QWidget(self)
+        column.setMaximumWidth(WIDEST)
+        inside = QVBoxLayout(column)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(theme.STEP)
+        inside.addWidget(heading)
+        inside.addWidget(about)
+        inside.addSpacing(theme.STEP)
+        inside.addLayout(fields)
+        inside.addSpacing(theme.STEP)
+        inside.addWidget(self._list, 1)
+        inside.addLayout(buttons)
+        inside.addWidget(self._state)
+        self._state.setMinimumHeight(2 * self.fontMetrics().height() + theme.STEP)
+        self._state.setAlignment(Qt.AlignmentFlag.AlignTop)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.STEP)
+        layout.addWidget(column, 1)
+        layout.addStretch(0)
+
+    # --- the screen in the window
+
+    def set_campaign(self, campaign: Campaign | None) -> None:
+        """Export this campaign from now on."""
+        for job in (self._reading, self._looking, self._writing):
+            if job is not None:
+                job.cancel()
+        self._reading = self._looking = self._writing = None
+        self._campaign = campaign
+        self._written = None
+        self._tables.show(())
+        self._run.clear()
+        if campaign is not None:
+            default = campaign.path.parent / f"{campaign.name}-export"
+            self._folder.setText(self.shell.recall(FOLDER, str(default)))
+            self._anonymous.setChecked(bool(self.shell.recall(ANONYMOUS, False)))
+        self._show_state()
+
+    def refresh(self) -> None:
+        """Read the runs again, off the main thread."""
+        campaign = self._campaign
+        if campaign is None:
+            return
+        if self._reading is not None:
+            self._reading.cancel()
+        self._reading = self.shell.jobs.start(
+            "database", lambda _progress, _cancel: campaign.runs(), on_done=self._show_runs, owner=self
+        )
+
+    # --- content
+
+    def _show_runs(self, runs: tuple[RunInfo, ...]) -> None:
+        wanted = self._run.currentData()
+        newest = self._run.count() == 0 or self._run.currentIndex() == 0
+        self._run.blockSignals(True)
+        self._run.clear()
+        for run in reversed(runs):
+            clusters = count_of(int(str(run.summary["clusters"])), "cluster")
+            self._run.addItem(f"Run {run.number} · {clusters} · {people_date(run.created_at)}", run.number)
+        if not runs:
+            self._run.addItem("No run yet: the tables of clusters are left out", None)
+        if not newest:
+            self._run.setCurrentIndex(max(0, self._run.findData(wanted)))
+        self._run.blockSignals(False)
+        self._run.setEnabled(bool(runs))
+        self._read_tables()
+
+    def _read_tables(self, *_: Any) -> None:
+        campaign, run = self._campaign, self._run.currentData()
+        if campaign is None:
+            return
+        if self._reading is not None:
+            self._reading.cancel()
+        self._reading = self.shell.jobs.start(
+            "database", lambda _progress, _cancel: tables_to_write(campaign, run), on_done=self._show_tables, owner=self
+        )
+
+    def _show_tables(self, tables: tuple[TableToWrite, ...]) -> None:
+        self._reading = None
+        self._tables.show(tables)
+        self._look_at_folder()
+
+    def _look_at_folder(self) -> None:
+        """Say before the export what it will replace."""
+        if self._writing is not None:
+            return
+        folder, names = self._chosen_folder(), self._tables.names
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        if folder is None or not names or folder == self._written:
+            self._show_state()
+            return
+        self._looking = self.shell.jobs.start(
+            "database",
+            lambda _progress, _cancel: files_in_the_way(folder, names),
+            on_done=self._tell_replaced,
+            owner=self,
+        )
+
+    def _tell_replaced(self, names: tuple[str, ...]) -> None:
+        self._looking = None
+        self._show_state(
+            f"Replaces {count_of(len(names), 'file')} of an earlier export in this folder." if names else ""
+        )
+
+    def _chosen_folder(self) -> Path | None:
+        text = self._folder.text().strip()
+        return Path(text).expanduser() if text else None
+
+    def _ask_for_folder(self) -> None:
+        before = self._chosen_folder()
+        start = before if before is not None and before.is_dir() else Path(before or ".").parent
+        chosen = QFileDialog.getExistingDirectory(self, "Folder for the tables", str(start))
+        if chosen:
+            self._folder.setText(chosen)
+
+    def _open_folder(self) -> None:
+        if self._written is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written)))
+
+    # --- writing
+
+    def export(self) -> None:
+        """Write the tables."""
+        campaign, folder, run = self._campaign, self._chosen_folder(), self._run.currentData()
+        if campaign is None or self._writing is not None:
+            return
+        if folder is None:
+            self.shell.show_error("No folder is chosen; choose one for the tables.")
+            self._folder.setFocus()
+            return
+        anonymous = self._anonymous.isChecked()
+        self.shell.remember(FOLDER, self._folder.text().strip())
+        self.shell.remember(ANONYMOUS, anonymous)
+
+        def work(progress: Progress, cancel: CancelToken) -> tuple[Path, ...]:
+            return export_campaign(campaign, folder, anonymous=anonymous, run=run, progress=progress, cancel=cancel)
+
+        self._written = None
+        self._writing = self.shell.jobs.start(
+            "database",
+            work,
+            title="Exporting",
+            on_done=self._done,
+            on_progress=self._progress,
+            on_failed=self._failed,
+            on_cancelled=self._cancelled,
+            owner=self,
+        )
+        self._show_state("Writing")
+
+    def cancel(self) -> None:
+        """Stop; nothing is changed in the folder."""
+        if self._writing is not None:
+            self._writing.cancel()
+            self._show_state("Stopping")
+
+    def _progress(self, report: ProgressReport) -> None:
+        self._show_state(report.text, report.done)
+
+    def _done(self, files: tuple[Path, ...]) -> None:
+        self._writing = None
+        self._written = files[0].parent if files else None
+        self.shell.say(f"{count_of(len(files), 'file')} exported")
+        self._show_state(f"{count_of(len(files), 'file')} written to {self._written}")
+
+    def _failed(self, error: BaseException) -> None:
+        self._writing = None
+        self._show_state()
+        self.shell.show_failure(error)
+
+    def _cancelled(self) -> None:
+        self._writing = None
+        self._show_state("Cancelled; the folder is as it was.")
+
+    def _show_state(self, words: str = "", done: int = 0) -> None:
+        writing = self._writing is not None
+        usable = self._campaign is not None and not writing
+        for part in (self._folder, self._choose, self._anonymous, self._export):
+            part.setEnabled(usable)
+        self._cancel.setEnabled(self._writing is not None and not self._writing.token.cancelled)
+        self._open.setEnabled(self._written is not None)
+        self._bar.setRange(0, max(1, len(self._tables.names)))
+        self._bar.setValue(done if writing else 0)
+        if words or self._written is None:
+            self._state.setText(words)
