@@ -1,0 +1,168 @@
+"""The program as it is started, in a real window on a virtual screen, with keys that come from the X server.
+
+The person at the keyboard sorts, the process is killed in the middle of a set, and the next start goes on there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from crowdclust_app.domain.campaign import Assignment, PlanSettings
+from crowdclust_app.io.drawings import draw_collection
+from crowdclust_app.services import annotation
+from crowdclust_app.services.campaigns import Campaign, create_campaign
+
+pytestmark = pytest.mark.e2e
+
+PATIENCE = 60.0
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def display() -> Iterator[str]:
+    """A virtual screen of its own."""
+    missing = [tool for tool in ("Xvfb", "xdotool") if shutil.which(tool) is None]
+    if missing:
+        what = f"{' and '.join(missing)} missing; on Debian: apt-get install xvfb xdotool"
+        if os.environ.get("CROWDCLUST_REQUIRE_XVFB"):
+            pytest.fail(what)
+        pytest.skip(what)
+    read, write = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1366x768x24", "-nolisten", "tcp"],
+        pass_fds=[write],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(write)
+    with os.fdopen(read) as answer:
+        number = answer.readline().strip()
+    assert number, "the virtual screen did not start"
+    yield f":{number}"
+    server.terminate()
+    server.wait(10)
+
+
+class Desktop:
+    """A screen, a keyboard, and the program on it."""
+
+    def __init__(self, display: str, home: Path) -> None:
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("QT_")},
+            "DISPLAY": display,
+            "QT_QPA_PLATFORM": "xcb",
+            "CROWDCLUST_HOME": str(home),
+        }
+        self.program: subprocess.Popen[bytes] | None = None
+
+    def start(self, *arguments: str) -> None:
+        """Start the program and give its window the keyboard."""
+        self.program = subprocess.Popen([sys.executable, "-m", "crowdclust_app", *arguments], env=self.environment)
+        window = wait_for(lambda: self.xdotool("search", "--onlyvisible", "--pid", str(self.program.pid)).split())
+        self.xdotool("windowfocus", "--sync", window[-1])
+
+    def xdotool(self, *words: str) -> str:
+        done = subprocess.run(
+            ["xdotool", *words], env=self.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+        return done.stdout
+
+    def press(self, *keys: str) -> None:
+        self.xdotool("key", "--delay", "60", *keys)
+
+    def type(self, text: str) -> None:
+        self.xdotool("type", "--delay", "60", text)
+
+    def kill(self) -> None:
+        assert self.program is not None
+        self.program.send_signal(signal.SIGKILL)
+        self.program.wait(10)
+
+    def close(self) -> int:
+        """Quit as a person does."""
+        assert self.program is not None
+        self.press("ctrl+q")
+        return self.program.wait(PATIENCE)
+
+
+def wait_for(look: Callable[[], T]) -> T:
+    """Look until there is something."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not come in time")
+
+
+@pytest.fixture
+def desktop(display: str, tmp_path: Path) -> Iterator[Desktop]:
+    desktop = Desktop(display, tmp_path / "home")
+    yield desktop
+    if desktop.program is not None and desktop.program.poll() is None:
+        desktop.program.kill()
+        desktop.program.wait(10)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Eight drawn pictures, two HITs of four, one worker each."""
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    for drawing in draw_collection(8, seed=1):
+        drawing.save(pictures)
+    path = tmp_path / "study.crowdclust"
+    create_campaign(path, pictures, PlanSettings(items_per_hit=4, redundancy=1, workers_per_hit=1))
+    return path
+
+
+def open_assignment(campaign: Campaign) -> Assignment | None:
+    """What the only worker is at, as the file says."""
+    workers = campaign.workers()
+    return annotation.next_assignment(campaign, workers[0]) if workers else None
+
+
+def placed(campaign: Campaign, assignment: Assignment) -> int:
+    return len(annotation.log(campaign, assignment))
+
+
+def test_sorting_goes_on_after_the_process_was_killed(desktop: Desktop, study: Path) -> None:
+    desktop.start("open", str(study))
+    with Campaign.open(study) as campaign:
+        desktop.press("ctrl+2")
+        time.sleep(1)
+        desktop.type("Ada")
+        desktop.press("Return")
+        wait_for(campaign.workers)
+        turn = wait_for(lambda: open_assignment(campaign))
+        time.sleep(1)
+        desktop.press("Escape")  # the instructions
+        desktop.press("1", "Return", "Right", "2", "Return")
+        wait_for(lambda: placed(campaign, turn) == 2)
+        desktop.kill()
+
+        desktop.start("open", str(study))
+        desktop.press("ctrl+2")
+        time.sleep(2)
+        desktop.press("ctrl+z")  # the history is still there: the second photo comes out again
+        wait_for(lambda: placed(campaign, turn) == 3)
+        desktop.press("Home", "Right", "2", "Return", "Right", "2", "Return", "r", "ctrl+Return")
+        wait_for(lambda: len(campaign.responses()) == 1)
+        (response,) = campaign.responses()
+        names = [item.path for item in campaign.items()]
+        assert response.worker == "Ada"
+        group = dict(zip(response.items, response.groups, strict=True))
+        first, second, third, fourth = (group[names[item]] for item in turn.items)
+        assert second == third
+        assert len({first, second, fourth}) == 3
+    assert desktop.close() == 0
