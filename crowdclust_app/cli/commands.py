@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crowdclust_app.cli import campaigns, fitting, window
+from crowdclust_app.cli import aggregate, campaigns, fitting, window
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -24,6 +24,7 @@ COMMANDS: dict[str | None, Command] = {
     "check": campaigns.check,
     "plan": fitting.plan,
     "fit": fitting.fit,
+    "aggregate": aggregate.aggregate,
     "simulate": fitting.simulate,
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crowdclust_app import __version__
+from crowdclust_app.cli import aggregate
 
 DESCRIPTION = "Find out which categories an image collection falls into, from many people's partial groupings."
 EPILOG = "Without a command the window opens. Exit codes: 0 done, 2 for you to mend, 1 our fault, 130 interrupted."
@@ -30,7 +31,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"crowdclust {__version__}")
     parser.set_defaults(command=None, json=False, quiet=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_open, _demo, _new, _plan, _import, _fit, _simulate, _export, _check):
+    for add in (_open, _demo, _new, _plan, _import, _fit, _aggregate, _simulate, _export, _check):
         add(commands)
     return parser
 
@@ -109,6 +110,10 @@ def _fit(commands: Any) -> None:
     _seed(parser)
     parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known categories")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
+
+
+def _aggregate(commands: Any) -> None:
+    aggregate.add_options(_command(commands, "aggregate", "infer one label a task from several people's labels"))
 
 
 def _clusters(text: str) -> str | int:

@@ -1,0 +1,78 @@
+"""Triangular estimation (Bonald and Combes 2017, as in manino2019): reliabilities from how three workers agree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdclust_app.inference.binary.base import Aggregator
+from crowdclust_app.inference.binary.posterior import Posterior, log_odds_to_log_probabilities
+from crowdclust_app.inference.binary.running import Run
+from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_sums
+
+# Workers between two looks at the cancel token.
+_SLICE = 64
+# Reliability is 2 p - 1; this keeps the weight of a worker who always agreed finite.
+_LARGEST = 1.0 - 1e-3
+
+
+class TriangularEstimation(Aggregator):
+    """Estimates each worker's reliability from agreements, without iterations, then takes a weighted vote.
+
+    With `C_ab` the mean product of two workers' labels (1 and -1) over the tasks both labelled, a worker's squared
+    reliability is `C_ka C_kb / C_ab` for the pair with the largest `|C_ab|` among those that both overlap with the
+    worker. Signs follow the worker whose agreements with the others are least ambiguous: a worker who agrees with that
+    one exactly half of the time gets no say, and one who never overlaps with that one counts as better than chance.
+    Prior and seed play no part, but for a prior that says that workers are wrong more often than right.
+    """
+
+    name = "te"
+    compiled = True
+
+    def _infer(self, table: LabelTable, run: Run) -> Posterior:
+        from scipy.sparse import csr_array
+
+        from crowdclust_app.inference.binary.te_kernels import best_pairs
+
+        edges = table.edges
+        sign = np.sign(edges.ones - edges.zeros).astype(np.float64)
+        used = sign != 0
+        shape = (table.n_workers, table.n_tasks)
+        at = (edges.worker[used], edges.task[used])
+        answers = csr_array((sign[used], at), shape=shape)
+        shown = csr_array((np.ones(int(used.sum())), at), shape=shape)
+        overlap = (shown @ shown.T).tocsr()
+        # where agreements cancel the product is 0 and must stay a pair all the same: add the overlap, take it off again
+        agreement = (answers @ answers.T + 2.0 * overlap).tocsr()
+        overlap.sort_indices()
+        agreement.sort_indices()
+        values = agreement.data / overlap.data - 2.0
+        rows = np.repeat(np.arange(table.n_workers), np.diff(overlap.indptr))
+        keep = rows != overlap.indices
+        neighbours, values = overlap.indices[keep].astype(np.int64), values[keep]
+        pointers = np.searchsorted(rows[keep], np.arange(table.n_workers + 1))
+        squared, mark = np.zeros(table.n_workers), np.zeros(table.n_workers)
+        for begin in range(0, table.n_workers, _SLICE):
+            run.check()
+            best_pairs(begin, min(begin + _SLICE, table.n_workers), pointers, neighbours, values, mark, squared)
+        run.step(0.0)
+        reliability = self._with_signs(np.sqrt(squared), rows[keep], neighbours, values)
+        weight = np.log1p(reliability) - np.log1p(-reliability)
+        prevalence, estimated = self._start_prevalence(table)
+        if estimated:
+            prevalence = (table.votes.sum(axis=0) + 1.0) / (table.n_labels + 2.0)
+        votes = weighted_sums(edges.task, sign * weight[edges.worker], table.n_tasks)
+        log_odds = votes + float(np.log(prevalence[1]) - np.log(prevalence[0]))
+        return Posterior(log_odds_to_log_probabilities(log_odds), prevalence, {"reliability_": reliability})
+
+    def _with_signs(self, size: Floats, rows: np.ndarray, neighbours: np.ndarray, values: Floats) -> Floats:
+        """Give each worker a sign: that of its agreement with the worker who is least ambiguous."""
+        support = size**2 + np.bincount(rows, weights=values, minlength=len(size))
+        leader = int(np.abs(support).argmax())
+        sign_of_leader = 1.0 if support[leader] >= 0 else -1.0
+        alpha, beta = self._beta
+        flip = 1.0 if alpha >= beta else -1.0
+        signs = np.ones(len(size))
+        signs[leader] = sign_of_leader
+        mine = rows == leader
+        signs[neighbours[mine]] = sign_of_leader * np.sign(values[mine])
+        return np.asarray(np.clip(flip * signs * size, -_LARGEST, _LARGEST))
