@@ -45,13 +45,14 @@ def check_campaign(
     UserError
         When this is no campaign file, or one of a newer version.
     """
-    from crowdclust_app.storage.checks import problems
+    from crowdclust_app.storage.checks import look
 
     real = path.resolve()
     if progress:
         progress(ProgressReport(0, None, "Checking the file"))
-    found = list(problems(real))
-    if not any("damaged" in sentence or "older format" in sentence for sentence in found):
+    verdict = look(real)
+    found = list(verdict.problems)
+    if verdict.readable:
         found += _runs(real)
         found += _images(real, contents, progress, cancel)
     return CheckReport(not found, tuple(found))

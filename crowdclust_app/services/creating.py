@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -104,6 +105,7 @@ def create_from_scan(
     figures = plan_figures(plan)
     hits = planned_hits(plan.hits, settings)
     root = folder.resolve()
+    _refuse_unnamable(root)
     with _new_file(path, instructions, settings, root) as connection:
         _say(progress, 1, "Writing the images")
         insert_items(connection, (replace(item, number=at) for at, item in enumerate(scan.items)))
@@ -140,6 +142,15 @@ def create_without_images(
     with _new_file(path, instructions, settings, None) as connection:
         insert_items(connection, (Item(number, name) for number, name in enumerate(names)))
     return CreationReport(campaign=str(path), added=len(names))
+
+
+def _refuse_unnamable(root: Path) -> None:
+    """Some systems allow names that are no text; the campaign file could not hold where its images are."""
+    try:
+        str(root).encode("utf-8")
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(root).decode("utf-8", "replace")
+        raise UserError("the name of this folder is not text", where=shown, todo="rename it") from error
 
 
 def planned_hits(

@@ -31,6 +31,7 @@ from crowdclust_app.services.import_pairs import responses_of_pairs
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.io.tables import ResponseRecord
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.storage.answers import Answer
@@ -149,7 +150,7 @@ class _Known:
     items: dict[str, int]
     hits: dict[str, Hit]
     workers: dict[str, int]
-    grouping: dict[tuple[str, str], dict[str, int]]
+    answered: dict[tuple[str, str], tuple[ResponseTable, int]]
     status: dict[tuple[int, int], str]
     taken: dict[int, int]
     copies: dict[str, str]
@@ -181,20 +182,22 @@ class _Adding:
         self._known = self._look()
 
     def _look(self) -> _Known:
-        from crowdclust_app.services.reading import responses_in
+        from crowdclust_app.services.reading import table_in
         from crowdclust_app.storage import answers, catalogue
 
         connection = self._connection
+        answered = {}
+        for stage in self._stages:
+            table = table_in(connection, stage)
+            whose = zip(table.hit_of_response.tolist(), table.worker_of_response.tolist(), strict=True)
+            for number, (hit, worker) in enumerate(whose):
+                answered[table.hit_names[hit], table.worker_names[worker]] = (table, number)
         hits = {hit.name: hit for hit in catalogue.hits(connection)}
         return _Known(
             items={name: number for number, name in enumerate(catalogue.item_paths(connection))},
             hits=hits,
             workers={worker.name: worker.number for worker in catalogue.workers(connection)},
-            grouping={
-                (response.hit, response.worker): _partition(response.items, response.groups)
-                for stage in self._stages
-                for response in responses_in(connection, stage)
-            },
+            answered=answered,
             status=answers.statuses(connection),
             taken=catalogue.taken_by_hit(connection, self._now - LEASE),
             copies={path: detail for path, status, detail in catalogue.left_out(connection) if status == "duplicate"},
@@ -209,9 +212,9 @@ class _Adding:
             said = record.response
             items = self._items(record)
             hit = self._hit(record, items)
-            before = self._known.grouping.get((said.hit, said.worker))
+            before = self._known.answered.get((said.hit, said.worker))
             if before is not None:
-                if before != _partition(said.items, said.groups):
+                if not _same_grouping(*before, items, said.groups):
                     raise self._error(
                         record,
                         f"{said.worker} has grouped the HIT {said.hit} otherwise in the campaign",
@@ -294,9 +297,6 @@ class _Adding:
             raise self._error(record, what, "take this response out, or give the HIT another name")
         taken[hit.number] = taken.get(hit.number, 0) + 1
         status[hit.number, worker] = AssignmentStatus.SUBMITTED
-        self._known.grouping[record.response.hit, record.response.worker] = _partition(
-            record.response.items, record.response.groups
-        )
 
     def _times(self, record: ResponseRecord) -> tuple[datetime, datetime, float | None]:
         """Beginning, end, and wall seconds where the table knows both."""
@@ -329,11 +329,14 @@ class _Adding:
         return UserError(what, where=f"{self._file}, line {record.line}", todo=todo)
 
 
-def _partition(items: Sequence[str], groups: Sequence[str]) -> dict[str, int]:
-    """A grouping in a form that is equal exactly for equal groupings, whatever the order and the labels."""
-    pairs = sorted(zip(items, groups, strict=True))
-    numbers = canonical_groups([group for _, group in pairs]).tolist()
-    return {item: number for (item, _), number in zip(pairs, numbers, strict=True)}
+def _same_grouping(table: ResponseTable, number: int, items: Sequence[int], groups: Sequence[str]) -> bool:
+    """Whether a stored response groups the same items in the same way, whatever the order and the labels."""
+    inside = slice(table.response_ptr[number], table.response_ptr[number + 1])
+    stored = sorted(zip(table.items[inside].tolist(), table.groups[inside].tolist(), strict=True))
+    told = sorted(zip(items, groups, strict=True))
+    return [item for item, _ in stored] == [item for item, _ in told] and bool(
+        (canonical_groups([group for _, group in stored]) == canonical_groups([group for _, group in told])).all()
+    )
 
 
 def _numbered(

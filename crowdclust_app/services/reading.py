@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
 def read_table(campaign: Campaign, stage: str) -> ResponseTable:
     """All current responses of a stage as arrays, in submission order."""
+    with campaign.database.read() as connection:
+        return table_in(connection, stage)
+
+
+def table_in(connection: Connection, stage: str) -> ResponseTable:
+    """The same within a transaction."""
     from crowdclust_app.storage import answers, catalogue
 
-    with campaign.database.read() as connection:
-        item_names = catalogue.item_paths(connection)
-        worker_names = tuple(worker.name for worker in catalogue.workers(connection))
-        hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
-        rows = answers.current_responses(connection, stage)
-        response, position, items, groups = _positions(connection)
+    item_names = catalogue.item_paths(connection)
+    worker_names = tuple(worker.name for worker in catalogue.workers(connection))
+    hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
+    rows = answers.current_responses(connection, stage)
+    response, position, items, groups = _positions(connection)
     place = np.full(int(max((row.response for row in rows), default=0)) + 1, -1, dtype=np.int64)
     place[[row.response for row in rows]] = np.arange(len(rows))
     known = response < len(place)
@@ -49,24 +54,19 @@ def read_table(campaign: Campaign, stage: str) -> ResponseTable:
 
 def read_responses(campaign: Campaign, stage: str) -> list[Response]:
     """All current responses of a stage by names, in submission order; groups as the worker or the table called them."""
-    with campaign.database.read() as connection:
-        return responses_in(connection, stage)
-
-
-def responses_in(connection: Connection, stage: str) -> list[Response]:
-    """The same within a transaction."""
     from crowdclust_app.storage import answers, catalogue
 
-    item_names = catalogue.item_paths(connection)
-    worker_names = {worker.number: worker.name for worker in catalogue.workers(connection)}
-    hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
-    rows = answers.current_responses(connection, stage)
-    labels = answers.group_labels(connection)
-    content: dict[int, list[tuple[int, int, int]]] = {row.response: [] for row in rows}
-    for piece in answers.all_response_items(connection):
-        for response, position, item, group in piece:
-            if response in content:
-                content[response].append((position, item, group))
+    with campaign.database.read() as connection:
+        item_names = catalogue.item_paths(connection)
+        worker_names = {worker.number: worker.name for worker in catalogue.workers(connection)}
+        hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
+        rows = answers.current_responses(connection, stage)
+        labels = answers.group_labels(connection)
+        content: dict[int, list[tuple[int, int, int]]] = {row.response: [] for row in rows}
+        for piece in answers.all_response_items(connection):
+            for response, position, item, group in piece:
+                if response in content:
+                    content[response].append((position, item, group))
     found = []
     for row in rows:
         inside = sorted(content[row.response])

@@ -105,15 +105,14 @@ def next_hit(connection: Connection, worker: int, lease_start: datetime) -> tupl
     row = connection.execute(
         text(
             """
-            WITH taken AS (
-                SELECT hit, sum(status = 'submitted') AS submitted,
-                       sum(status = 'open' AND last_event_at >= :lease_start) AS held
-                FROM assignments GROUP BY hit)
+            WITH held AS (
+                SELECT hit, count(*) AS n FROM assignments
+                WHERE status = 'open' AND last_event_at >= :lease_start GROUP BY hit)
             SELECT h.number, h.name
-            FROM hits h LEFT JOIN taken t ON t.hit = h.number
-            WHERE h.workers_wanted > coalesce(t.submitted, 0) + coalesce(t.held, 0)
+            FROM hits h LEFT JOIN held ON held.hit = h.number
+            WHERE h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
               AND NOT EXISTS (SELECT 1 FROM assignments mine WHERE mine.hit = h.number AND mine.worker = :worker)
-            ORDER BY coalesce(t.submitted, 0), h.position
+            ORDER BY h.submitted, h.position
             LIMIT 1
             """
         ),
@@ -145,11 +144,11 @@ def remaining_hits(connection: Connection, worker: int, lease_start: datetime) -
         connection.execute(
             text(
                 """
-                WITH taken AS (
-                    SELECT hit, sum(status = 'submitted') + sum(status = 'open' AND last_event_at >= :lease_start) AS n
-                    FROM assignments GROUP BY hit)
-                SELECT count(*) FROM hits h LEFT JOIN taken t ON t.hit = h.number
-                WHERE h.workers_wanted > coalesce(t.n, 0)
+                WITH held AS (
+                    SELECT hit, count(*) AS n FROM assignments
+                    WHERE status = 'open' AND last_event_at >= :lease_start GROUP BY hit)
+                SELECT count(*) FROM hits h LEFT JOIN held ON held.hit = h.number
+                WHERE h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
                   AND NOT EXISTS (SELECT 1 FROM assignments m WHERE m.hit = h.number AND m.worker = :worker)
                 """
             ),

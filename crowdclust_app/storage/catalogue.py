@@ -230,16 +230,14 @@ def counts(connection: Connection) -> dict[str, int]:
     row = connection.execute(
         text(
             """
-            WITH done AS (SELECT hit, count(*) AS n FROM assignments WHERE status = 'submitted' GROUP BY hit)
             SELECT (SELECT count(*) FROM items) AS items,
                    (SELECT count(*) FROM hits) AS hits,
                    (SELECT coalesce(sum(workers_wanted), 0) FROM hits) AS assignments_planned,
-                   (SELECT coalesce(sum(d.n), 0) FROM done d JOIN hits h ON h.number = d.hit
-                     WHERE h.workers_wanted > 0) AS assignments_submitted,
+                   (SELECT coalesce(sum(submitted), 0) FROM hits WHERE workers_wanted > 0) AS assignments_submitted,
                    (SELECT count(*) FROM assignments WHERE status = 'open') AS assignments_open,
                    (SELECT count(*) FROM assignments WHERE status = 'skipped') AS assignments_skipped,
-                   (SELECT count(*) FROM done d JOIN hits h ON h.number = d.hit
-                     WHERE h.workers_wanted > 0 AND d.n >= h.workers_wanted) AS hits_complete,
+                   (SELECT count(*) FROM hits
+                     WHERE workers_wanted > 0 AND submitted >= workers_wanted) AS hits_complete,
                    (SELECT count(*) FROM workers) AS workers,
                    (SELECT count(*) FROM responses WHERE supersedes IS NULL) AS responses,
                    (SELECT count(*) FROM flags) AS flags,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
@@ -34,6 +35,13 @@ _QUERIES = (
         GROUP BY h.number HAVING count(*) > h.workers_wanted
         """,
         "The HIT {0} was done by {2} workers, more than the {1} it wants.",
+    ),
+    (
+        """
+        SELECT h.name, h.submitted FROM hits h
+        WHERE h.submitted <> (SELECT count(*) FROM assignments a WHERE a.hit = h.number AND a.status = 'submitted')
+        """,
+        "The HIT {0} counts {1} submissions, which is not how many it has.",
     ),
     (
         """
@@ -72,8 +80,24 @@ _QUERIES = (
 )
 
 
-def problems(path: Path) -> list[str]:
-    """What is wrong with a campaign file.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a look at a campaign file found.
+
+    Parameters
+    ----------
+    problems
+        One sentence each.
+    readable
+        Whether its tables can be read, so that more can be checked.
+    """
+
+    problems: tuple[str, ...]
+    readable: bool
+
+
+def look(path: Path) -> Verdict:
+    """Find what is wrong with a campaign file.
 
     Raises
     ------
@@ -83,15 +107,24 @@ def problems(path: Path) -> list[str]:
     try:
         version = inspect(path)
     except DamagedError as error:
-        return [f"The file is damaged: {error.what}."]
+        return Verdict((f"The file is damaged: {error.what}.",), readable=False)
     if version < schema.SCHEMA_VERSION:
-        return [f"The file is of the older format {version}; open it once with this Crowdclust to bring it up to date."]
-    with reading(path) as connection:
-        connection.execute("BEGIN")
-        try:
-            return list(_found(connection))
-        finally:
-            connection.execute("ROLLBACK")
+        sentence = (
+            f"The file is of the older format {version}; open it once with this Crowdclust to bring it up to date."
+        )
+        return Verdict((sentence,), readable=False)
+    found: list[str] = []
+    try:
+        with reading(path) as connection:
+            connection.execute("BEGIN")
+            try:
+                found.extend(_found(connection))
+            finally:
+                connection.execute("ROLLBACK")
+    except DamagedError as error:  # deeper than the first look went
+        found.append(f"The file is damaged: {error.what}.")
+        return Verdict(tuple(found), readable=False)
+    return Verdict(tuple(found), readable=True)
 
 
 def _found(connection: sqlite3.Connection) -> Iterator[str]:

@@ -102,7 +102,7 @@ def damaged(path: Path, detail: str = "") -> DamagedError:
     """The file's content is not what was written."""
     more = f" ({detail})" if detail else ""
     return DamagedError(
-        f"the campaign file is damaged{more} and was left as it is",
+        f"the campaign file is damaged{more}",
         where=str(path),
         todo="restore it from a copy; nothing can be added to it safely",
     )

@@ -3,7 +3,9 @@
 Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags` and `runs` carry triggers
 that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. The items of a response are written
 first and its row in `responses` last: that row seals the set, after it no item can be added, and it is refused unless
-the set covers exactly the items of the HIT. Times are ISO 8601 text in UTC with microseconds: they sort as text.
+the set covers exactly the items of the HIT. A HIT counts its submissions and cannot have more than `R`.
+
+Times are ISO 8601 text in UTC with microseconds: they sort as text.
 """
 
 from __future__ import annotations
@@ -80,6 +82,10 @@ hits = Table(
     Column("position", Integer, nullable=False),
     # R; 0 for an imported HIT, which is handed to nobody and may have any number of responses
     Column("workers_wanted", Integer, CheckConstraint("workers_wanted >= 0"), nullable=False),
+    # How many workers have submitted it, kept by the rules below: handing out looks at thousands of HITs at once.
+    Column("submitted", Integer, nullable=False, server_default=text("0")),
+    CheckConstraint("workers_wanted = 0 OR submitted <= workers_wanted", name="a_hit_has_no_more_than_its_workers"),
+    Index("hits_by_need", "submitted", "position", sqlite_where=text("submitted < workers_wanted")),
 )
 
 hit_items = Table(
@@ -246,18 +252,14 @@ _RULES = (
     BEGIN SELECT RAISE(ABORT, 'a closed assignment is never opened again'); END
     """,
     """
-    CREATE TRIGGER assignments_within_r_update BEFORE UPDATE OF status ON assignments
-    WHEN NEW.status = 'submitted' AND EXISTS (
-        SELECT 1 FROM hits h WHERE h.number = NEW.hit AND h.workers_wanted > 0 AND h.workers_wanted <=
-            (SELECT count(*) FROM assignments WHERE hit = NEW.hit AND status = 'submitted'))
-    BEGIN SELECT RAISE(ABORT, 'this HIT already has all its workers'); END
+    CREATE TRIGGER hits_count_submissions_update AFTER UPDATE OF status ON assignments
+    WHEN NEW.status = 'submitted'
+    BEGIN UPDATE hits SET submitted = submitted + 1 WHERE number = NEW.hit; END
     """,
     """
-    CREATE TRIGGER assignments_within_r_insert BEFORE INSERT ON assignments
-    WHEN NEW.status = 'submitted' AND EXISTS (
-        SELECT 1 FROM hits h WHERE h.number = NEW.hit AND h.workers_wanted > 0 AND h.workers_wanted <=
-            (SELECT count(*) FROM assignments WHERE hit = NEW.hit AND status = 'submitted'))
-    BEGIN SELECT RAISE(ABORT, 'this HIT already has all its workers'); END
+    CREATE TRIGGER hits_count_submissions_insert AFTER INSERT ON assignments
+    WHEN NEW.status = 'submitted'
+    BEGIN UPDATE hits SET submitted = submitted + 1 WHERE number = NEW.hit; END
     """,
 )
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,15 @@ def test_too_few_images_leave_nothing(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="at least 2"):
             create_from_scan(tmp_path / "x.crowdclust", tmp_path / "images", scan, PlanSettings())
     assert [path.name for path in tmp_path.iterdir()] == ["images"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only some systems have names that are no text")
+def test_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    scan = fake_scan(folder, 6)
+    with pytest.raises(UserError, match="not text"):
+        create_from_scan(tmp_path / "x.crowdclust", folder, scan, PlanSettings())
+    assert not (tmp_path / "x.crowdclust").exists()
 
 
 # Images that move

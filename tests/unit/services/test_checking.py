@@ -55,9 +55,10 @@ def test_a_sound_file_has_no_problems(path: Path) -> None:
         ("DELETE FROM response_items WHERE response = 1 AND position = 0", "does not cover exactly the items"),
         ("UPDATE response_items SET grp = 9 WHERE response = 1 AND position = 0", "not what the log of assignment 1"),
         (
-            "UPDATE assignments SET hit = 0 WHERE number = 2; UPDATE hits SET workers_wanted = 1 WHERE number = 0",
+            "UPDATE hits SET workers_wanted = 1; UPDATE assignments SET hit = 0 WHERE number = 2",
             "was done by 2 workers, more than the 1",
         ),
+        ("UPDATE hits SET submitted = 2 WHERE number = 0", "The HIT h0001 counts 2 submissions"),
         ("UPDATE assignments SET status = 'skipped' WHERE number = 1", "told in two ways"),
         ("UPDATE assignments SET item_order = '[1,2]' WHERE number = 4", "order of photos of assignment 4"),
         ("INSERT INTO events VALUES (999, 4, '', 'redo', NULL, 0)", "log of assignment 4 cannot have happened"),
@@ -110,6 +111,18 @@ def test_a_damaged_file_is_a_problem_and_other_files_are_refused(path: Path, tmp
         check_campaign(path)
     with pytest.raises(UserError, match="no such"):
         check_campaign(tmp_path / "none.crowdclust")
+
+
+def test_damage_that_only_the_full_check_meets_is_a_problem(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = bytearray(path.read_bytes())
+    for page in range(8, len(content) // 8192):
+        content[page * 8192 : page * 8192 + 200] = bytes(200)
+    path.write_bytes(content)
+    assert "damaged" in check_campaign(path).problems[0]
+    monkeypatch.setattr("crowdclust_app.storage.checks.inspect", lambda path: schema.SCHEMA_VERSION)
+    report = check_campaign(path)
+    assert not report.ok
+    assert any("damaged" in problem for problem in report.problems)
 
 
 def test_an_older_file_is_not_migrated_by_a_check(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,10 +148,14 @@ def test_no_more_than_r_workers_submit_a_hit(campaign: Campaign) -> None:
             connection.exec_driver_sql(f"INSERT INTO workers VALUES ({worker}, 'w{worker}', '')")
         for worker in (2, 3):
             connection.exec_driver_sql(new.format(hit=5, worker=worker, status="submitted"))
-    refused(campaign, new.format(hit=5, worker=4, status="submitted"), why="all its workers")
+    refused(campaign, new.format(hit=5, worker=4, status="submitted"), why="a_hit_has_no_more_than_its_workers")
     with campaign.database.write() as connection:
         connection.exec_driver_sql(new.format(hit=5, worker=4, status="open"))
-    refused(campaign, "UPDATE assignments SET status = 'submitted' WHERE worker = 4", why="all its workers")
+    refused(
+        campaign,
+        "UPDATE assignments SET status = 'submitted' WHERE worker = 4",
+        why="a_hit_has_no_more_than_its_workers",
+    )
 
 
 def test_pair_labels_are_a_view_of_the_current_responses(campaign: Campaign) -> None:
