@@ -13,12 +13,19 @@ from crowdclust_app.inference.crowdclustering.kernels import Floats
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, one_round
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
+Check = Callable[[], None]
+
 # Components that are offered for a split, heaviest first, and pairs that are offered for a merge, most alike first.
-CANDIDATES = 10
+SPLITS = 20
+MERGES = 5
+# Rounds in which the two halves of a component find their places among its own items.
+LOCAL_ROUNDS = 30
+# An item belongs to a component that is being split if it does so with this probability.
+OWN = 0.1
 # Rounds that a proposal gets before it is judged, and the most that the mixture is then given.
-PROPOSAL_ROUNDS = 12
-SETTLE_ROUNDS = 100
-SETTLE_TOLERANCE = 1e-7
+PROPOSAL_ROUNDS = 5
+SETTLE_ROUNDS = 50
+SETTLE_TOLERANCE = 1e-6
 # A change has to pay this much, in nats: less is rounding.
 LEAST_GAIN = 1e-6
 # A bound that is lower by less than this part of itself has not fallen.
@@ -40,24 +47,45 @@ def settle(
     return mixture, bound
 
 
-def split_memberships(mixture: Mixture, component: int, mean: Floats) -> Floats | None:
-    """`q` with one component cut in two across its principal direction; None when a side would be empty."""
+def split_memberships(
+    mixture: Mixture, component: int, mean: Floats, variance: Floats, settings: Settings
+) -> Floats | None:
+    """`q` with one component in two; None when there is nothing to gain from that.
+
+    The component's own items are cut across its principal direction and fitted by a mixture of their own. Only if
+    that is better than one component for them are the others asked.
+    """
     q = mixture.memberships[:, component]
-    apart = mean - mixture.means[component]
-    covariance = (apart * q[:, None]).T @ apart
-    direction = np.linalg.eigh(covariance)[1][:, -1]
-    above = apart @ direction > 0.0
-    if min(q[above].sum(), q[~above].sum()) < EMPTY:
+    own = np.flatnonzero(q >= OWN)
+    if len(own) < 2:
         return None
-    parts = np.column_stack([q * above, q * ~above])
-    return np.column_stack([np.delete(mixture.memberships, component, axis=1), parts])
+    own_mean, own_variance = mean[own], variance[own]
+    apart = own_mean - mixture.means[component]
+    direction = np.linalg.eigh((apart * q[own, None]).T @ apart)[1][:, -1]
+    along = own_mean @ direction
+    above = along > np.average(along, weights=q[own])
+    if above.all() or not above.any():
+        return None
+    cut = np.column_stack([above, ~above]).astype(np.float64)
+    local, bound = settle(cut, own_mean, own_variance, settings, LOCAL_ROUNDS)
+    halves = np.full((len(mean), 2), 0.5)
+    halves[own] = local.memberships
+    if settings.clusters == "bound":
+        if bound <= one_round(np.ones((len(own), 1)), own_mean, own_variance, settings)[1]:
+            return None
+    elif local.memberships.sum(axis=0).min() < EMPTY:
+        halves[own] = cut
+    return np.column_stack([np.delete(mixture.memberships, component, axis=1), q[:, None] * halves])
 
 
-def best_split(mixture: Mixture, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float] | None:
+def best_split(
+    mixture: Mixture, mean: Floats, variance: Floats, settings: Settings, check: Check
+) -> tuple[Mixture, float] | None:
     """The best of the splits of the heaviest components, settled; None when there is nothing to split."""
     best: tuple[Mixture, float] | None = None
-    for component in range(min(mixture.size, CANDIDATES)):
-        memberships = split_memberships(mixture, component, mean)
+    for component in range(min(mixture.size, SPLITS)):
+        check()
+        memberships = split_memberships(mixture, component, mean, variance, settings)
         if memberships is None:
             continue
         proposal = settle(memberships, mean, variance, settings, PROPOSAL_ROUNDS)
@@ -69,7 +97,11 @@ def best_split(mixture: Mixture, mean: Floats, variance: Floats, settings: Setti
 
 
 def grow(
-    mean: Floats, variance: Floats, settings: Settings, watch: Callable[[Mixture, float], None]
+    mean: Floats,
+    variance: Floats,
+    settings: Settings,
+    watch: Callable[[Mixture, float], None],
+    check: Check,
 ) -> tuple[Mixture, float]:
     """Grow a mixture from one component by splits, positions fixed.
 
@@ -81,12 +113,14 @@ def grow(
         The priors; with a number of clusters, that many components whatever the bound says.
     watch
         Is told every mixture that is kept, and its bound; may raise to stop.
+    check
+        Is called before every proposal; may raise to stop.
     """
     mixture, bound = settle(np.ones((len(mean), 1)), mean, variance, settings)
     watch(mixture, bound)
     wanted = None if settings.clusters == "bound" else min(int(settings.clusters), len(mean))
     while wanted is None or mixture.size < wanted:
-        proposal = best_split(mixture, mean, variance, settings)
+        proposal = best_split(mixture, mean, variance, settings, check)
         if proposal is None or (wanted is None and proposal[1] <= bound + LEAST_GAIN):
             break
         mixture, bound = proposal
@@ -103,16 +137,17 @@ def likest_pairs(mixture: Mixture) -> list[tuple[int, int]]:
             apart = mixture.means[k] - mixture.means[other]
             between = 0.5 * (covariances[k] + covariances[other])
             pairs.append((float(apart @ np.linalg.solve(between, apart)), k, other))
-    return [(k, other) for _, k, other in sorted(pairs)[:CANDIDATES]]
+    return [(k, other) for _, k, other in sorted(pairs)[:MERGES]]
 
 
 def simplify(
-    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check
 ) -> tuple[Mixture, float]:
     """Drop empty components and merge pairs as long as the bound rises, positions fixed."""
     mixture, bound = drop_empty(mixture, bound, mean, variance, settings)
     while mixture.size > 1:
         for k, other in likest_pairs(mixture):
+            check()
             merged = mixture.memberships.copy()
             merged[:, k] += merged[:, other]
             memberships = np.delete(merged, other, axis=1)
@@ -143,11 +178,17 @@ def drop_empty(
         mixture, bound = tried, reached
 
 
-def revise(mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float]:
-    """Look again whether fewer or more components are better, positions fixed; the bound does not fall."""
-    mixture, bound = simplify(mixture, bound, mean, variance, settings)
+def revise(mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check) -> Mixture:
+    """Look again whether fewer or more components are better, positions fixed.
+
+    Returns
+    -------
+    Mixture
+        The same object when nothing is; otherwise one whose bound is not lower.
+    """
+    mixture, bound = simplify(mixture, bound, mean, variance, settings, check)
     while True:
-        proposal = best_split(mixture, mean, variance, settings)
+        proposal = best_split(mixture, mean, variance, settings, check)
         if proposal is None or proposal[1] <= bound + LEAST_GAIN:
-            return mixture, bound
+            return mixture
         mixture, bound = proposal

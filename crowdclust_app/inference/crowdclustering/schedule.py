@@ -21,8 +21,8 @@ LAYERS = "layers"
 MIXTURE = "mixture"
 JOINT = "joint"
 
-# Joint iterations between two looks at the number of components.
-REVISE_EVERY = 10
+# The joint iterations after which the number of components is looked at again: 5, and twice as many each time.
+FIRST_REVISION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
         kept += 1
         reporter.report(MIXTURE, kept, rest + bound, mixture.size)
 
-    return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch)[0]
+    return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch, reporter.check)[0]
 
 
 def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[Mixture, float, int, bool]:
@@ -149,6 +149,7 @@ def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[M
     before = -np.inf
     converged = False
     iteration = 0
+    revision = FIRST_REVISION
     while iteration < settings.max_iterations and not converged:
         iteration += 1
         beliefs.update_items(*position_prior(mixture))
@@ -158,18 +159,15 @@ def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[M
         bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
         beliefs.update_biases(sums)
         reporter.report(JOINT, iteration, bound, mixture.size)
-        still = abs(bound - before) <= settings.tolerance * abs(bound)
+        converged = abs(bound - before) <= settings.tolerance * abs(bound)
         before = bound
-        if settings.clusters == "bound" and (still or iteration % REVISE_EVERY == 0):
-            size = mixture.size
-            mixture, _ = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings)
-            still = still and mixture.size == size
-        converged = still
-    return mixture, joint_bound(beliefs, mixture), iteration, converged
-
-
-def joint_bound(beliefs: Beliefs, mixture: Mixture) -> float:
-    """`F` of the joint phase, in nats, with `q` brought up to date first."""
-    _, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, beliefs.settings)
+        if settings.clusters == "bound" and (converged or iteration == revision):
+            revision = max(revision, 2 * iteration)
+            revised = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings, reporter.check)
+            converged = converged and revised is mixture
+            mixture = revised
+    # the last biases and revisions are not in the bound yet
+    mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
     likelihood = float(beliefs.sum_labels()[:, 2].sum())
-    return likelihood - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
+    bound = likelihood - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
+    return mixture, bound, iteration, converged
