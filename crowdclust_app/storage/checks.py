@@ -107,7 +107,7 @@ def look(path: Path) -> Verdict:
     try:
         version = inspect(path)
     except DamagedError as error:
-        return Verdict((f"The file is damaged: {error.what}.",), readable=False)
+        return Verdict((_sentence(error),), readable=False)
     if version < schema.SCHEMA_VERSION:
         sentence = (
             f"The file is of the older format {version}; open it once with this Crowdclust to bring it up to date."
@@ -122,9 +122,13 @@ def look(path: Path) -> Verdict:
             finally:
                 connection.execute("ROLLBACK")
     except DamagedError as error:  # deeper than the first look went
-        found.append(f"The file is damaged: {error.what}.")
+        found.append(_sentence(error))
         return Verdict(tuple(found), readable=False)
     return Verdict(tuple(found), readable=True)
+
+
+def _sentence(error: DamagedError) -> str:
+    return f"{error.what[0].upper()}{error.what[1:]}."
 
 
 def _found(connection: sqlite3.Connection) -> Iterator[str]:
