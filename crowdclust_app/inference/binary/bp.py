@@ -19,13 +19,16 @@ from crowdclust_app.inference.binary.table import Edges, Floats, LabelTable, wei
 
 # Log-odds are kept within this: probabilities beyond are 0 and 1 to a double.
 _LARGEST = 600.0
+# Messages that still swing after so many rounds are averaged with the last ones; where they stand still is the same.
+_UNDAMPED = 20
 
 
 class _Messages(Aggregator):
     """Sends messages back and forth until they stand still."""
 
-    usual_iterations = 100
+    usual_iterations = 300
     _bounded: ClassVar[bool] = True
+    _damped: ClassVar[bool] = True
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Run) -> Floats:
         """Messages from workers to tasks, shape (E,), given those from tasks to workers."""
@@ -52,6 +55,8 @@ class _Messages(Aggregator):
             if self._bounded:
                 incoming = np.clip(incoming, -_LARGEST, _LARGEST)
             before, outgoing = outgoing, self._outgoing(edges, incoming, run)
+            if self._damped and run.iterations >= _UNDAMPED:
+                outgoing = 0.5 * (outgoing + before)
             if estimated:
                 share = float((1.0 / (1.0 + np.exp(-np.clip(beliefs[labelled], -_LARGEST, _LARGEST)))).mean())
                 share = min(max(share, 1e-9), 1.0 - 1e-9)
@@ -60,7 +65,7 @@ class _Messages(Aggregator):
             # far out, a message may still grow while the probability it stands for is settled
             change = np.abs(np.tanh(outgoing / 4.0) - np.tanh(before / 4.0))
             going = run.step(float(change.max()))
-        return Posterior(log_odds_to_log_probabilities(beliefs), prevalence)
+        return Posterior(log_odds_to_log_probabilities(beliefs), prevalence, {"log_odds_": beliefs})
 
     def _sum(self, table: LabelTable, edges: Edges, outgoing: Floats, prevalence: Floats) -> Floats:
         votes = weighted_sums(edges.task, outgoing, table.n_tasks)
@@ -127,6 +132,9 @@ class MaxProduct(_Messages):
     """
 
     name = "bp-max"
+    usual_iterations = 100
+    # its cycles are between corners, and an average of corners is no better an answer
+    _damped = False
     compiled = True
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Run) -> Floats:

@@ -45,7 +45,7 @@ class KOS(Aggregator):
             from_worker = from_worker / size if size > 1e-12 else np.ones_like(sign)
             going = run.step(float(np.abs(from_worker - before).max()))
         scores = weighted_sums(edges.task, sign * from_worker, table.n_tasks)
-        size = float(np.sqrt(np.mean(scores**2)))
+        size = float(np.sqrt(np.mean(scores[table.task_counts > 0] ** 2)))
         scores = scores / size if size > 0 else scores
         prevalence, _ = self._start_prevalence(table)
         return Posterior(log_odds_to_log_probabilities(scores), prevalence, {"scores_": scores})

@@ -56,7 +56,8 @@ class BetaNodes:
         from scipy.special import roots_jacobi
 
         # weight (1 - x)^(beta - 1) (1 + x)^(alpha - 1) on [-1, 1], p = (1 + x) / 2
-        x, weights = roots_jacobi(size, self._beta - 1.0, self._alpha - 1.0)
+        with np.errstate(invalid="ignore"):  # of a branch that scipy does not take when alpha + beta is 1
+            x, weights = roots_jacobi(size, self._beta - 1.0, self._alpha - 1.0)
         right, wrong = (1.0 + x) / 2.0, (1.0 - x) / 2.0
         positive = weights > 0  # the outermost weights of many nodes underflow
         logs = np.log(weights[positive]) - math.log(float(weights.sum()))

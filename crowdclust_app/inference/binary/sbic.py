@@ -125,7 +125,7 @@ class FastSBIC(_Streaming):
             run.check()
             push_labels(sequence[begin : begin + _SLICE], *columns)
         run.step(0.0)
-        return Posterior(log_odds_to_log_probabilities(state.log_odds), prevalence)
+        return Posterior(log_odds_to_log_probabilities(state.log_odds), prevalence, {"log_odds_": state.log_odds})
 
 
 class SortedSBIC(_Streaming):
@@ -144,7 +144,7 @@ class SortedSBIC(_Streaming):
         result = np.full(table.n_tasks, start)
         self._views(table, run, state, start, (0, table.n_tasks), self._sequence(table), result)
         run.step(0.0)
-        return Posterior(log_odds_to_log_probabilities(result), prevalence)
+        return Posterior(log_odds_to_log_probabilities(result), prevalence, {"log_odds_": result})
 
     def _views(
         self,
