@@ -14,7 +14,7 @@ class EmptyState(QWidget):
     def __init__(self, what: str, how: str, button: str, parent: QWidget) -> None:
         super().__init__(parent)
         heading = QLabel(what, self)
-        heading.setProperty("size", "part")
+        heading.setProperty("heading", "part")
         advice = QLabel(how, self)
         advice.setProperty("rank", "second")
         self.button = QPushButton(button, self)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 AnyIndex = QModelIndex | QPersistentModelIndex
 FOLDER, ANONYMOUS = "export-folder", "export-anonymous"
 TITLES = ("File", "What it holds", "Rows")
-WIDEST = 960
+WIDEST, ROW = 960, 28
 
 
 class TablesModel(QAbstractTableModel):
@@ -134,6 +134,7 @@ class ExportScreen(Screen):
         self._cancel.clicked.connect(self.cancel)
         self._open.clicked.connect(self._open_folder)
         shell.add_command("Export the tables", "Ctrl+E", self.export, owner=self)
+        self.setFocusProxy(self._folder)
         self._show_state()
 
     # --- layout
@@ -165,7 +166,7 @@ class ExportScreen(Screen):
         self._list.setShowGrid(False)
         self._list.setStyleSheet("QTableView::item { padding: 0 8px; }")
         self._list.verticalHeader().hide()
-        self._list.verticalHeader().setDefaultSectionSize(28)
+        self._list.verticalHeader().setDefaultSectionSize(ROW)
         header = self._list.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
@@ -176,7 +177,7 @@ class ExportScreen(Screen):
 
     def _lay_out(self) -> None:
         heading = QLabel("Export", self)
-        heading.setProperty("size", "page")
+        heading.setProperty("heading", "page")
         about = QLabel("Tables as CSV files for other programs. The campaign itself stays as it is.", self)
         about.setProperty("rank", "second")
         fields = QGridLayout()
@@ -205,9 +206,10 @@ class ExportScreen(Screen):
         inside.addSpacing(theme.STEP)
         inside.addLayout(fields)
         inside.addSpacing(theme.STEP)
-        inside.addWidget(self._list, 1)
+        inside.addWidget(self._list, 100)
         inside.addLayout(buttons)
         inside.addWidget(self._state)
+        inside.addStretch(1)
         self._state.setMinimumHeight(2 * self.fontMetrics().height() + theme.STEP)
         self._state.setAlignment(Qt.AlignmentFlag.AlignTop)
         layout = QHBoxLayout(self)
@@ -275,6 +277,7 @@ class ExportScreen(Screen):
     def _show_tables(self, tables: tuple[TableToWrite, ...]) -> None:
         self._reading = None
         self._tables.show(tables)
+        self._list.setMaximumHeight(self._list.horizontalHeader().height() + ROW * len(tables) + 4)
         self._look_at_folder()
 
     def _look_at_folder(self) -> None:

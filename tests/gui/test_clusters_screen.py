@@ -193,7 +193,7 @@ def test_clicking_a_photo_marks_it_in_the_plot_and_the_inspector(qtbot: QtBot, l
     assert np.allclose(np.column_stack(ringed), view.fisher[[item]])
     assert screen.inspector.facts is not None
     assert screen.inspector.facts.number == item
-    assert "Grouped differently by" in words(looking, "inspector-who")
+    assert "grouped differently by" in words(looking, "inspector-who")
     assert "Lump" in words(looking, "inspector-who")
     assert "Ann" not in words(looking, "inspector-who")
 
@@ -254,6 +254,16 @@ def test_a_lasso_chooses_what_it_holds_and_shows_the_photos(qtbot: QtBot, lookin
     assert set(screen.selection.items) == set(items.tolist())
     assert set(screen.gallery.grid.items) == set(items.tolist())
     assert part(looking, "gallery-outlined", QPushButton).text() == f"Outlined {len(items)}"
+
+
+def test_all_photos_of_the_plot_are_chosen_with_one_key(qtbot: QtBot, looking: MainWindow) -> None:
+    screen = screen_of(looking)
+    screen.plot.setFocus()
+    qtbot.keyClick(screen.plot, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert set(screen.selection.items) == set(range(24))
+    assert len(screen.gallery.grid.items) == 24
+    rows = screen.gallery.grid.selectionModel().selectedIndexes()
+    assert len(rows) == 24
 
 
 def test_a_card_with_the_photo_appears_where_the_pointer_rests(qtbot: QtBot, looking: MainWindow) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
 from crowdclust_app.gui.clusters.grid import PhotoGrid
 from crowdclust_app.gui.clusters.rows import ClusterRowsView, figures
 from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.services.looking import DOUBTFUL_BELOW
 
 CLUSTERS, DOUBTFUL, HIDDEN, OUTLINED = "clusters", "doubtful", "not-shown", "outlined"
@@ -39,7 +40,7 @@ class Gallery(QWidget):
         self.rows = ClusterRowsView(album, selection, self)
         self.grid = PhotoGrid(album, selection, self)
         self._buttons: dict[str, QPushButton] = {}
-        self._heading = QLabel(self)
+        self._heading = ElidedLabel(self)
         self._heading.setObjectName("gallery-heading")
         self._heading.setProperty("rank", "second")
         self._back = QPushButton("Back", self)

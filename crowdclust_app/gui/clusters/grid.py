@@ -17,12 +17,12 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QFont, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QFont, QMouseEvent, QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
-from crowdclust_app.gui.clusters.painting import flat, paint_badge, paint_doubt, paint_frame, paint_photo
+from crowdclust_app.gui.clusters.painting import BAR, flat, paint_badge, paint_doubt, paint_frame, paint_photo
 from crowdclust_app.gui.clusters.selection import Selection
 
 WANTED_TILE = 96
@@ -132,7 +132,7 @@ class PhotoGrid(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().setSingleStep(24)
         self.setMouseTracking(True)
@@ -194,8 +194,8 @@ class PhotoGrid(QListView):
     # --- the shared selection
 
     def follow(self) -> None:
-        """Show in the grid what is chosen elsewhere."""
-        if self._follows:
+        """Show in the grid what is chosen elsewhere; a hidden grid catches up when it is shown."""
+        if self._follows or not self.isVisible():
             return
         self._follows = True
         try:
@@ -250,13 +250,18 @@ class PhotoGrid(QListView):
             self._hovered = item
             self.hovered.emit(item, self.photo_rect(item) if item is not None else QRect())
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with the selection."""
+        super().showEvent(event)
+        self.follow()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the tiles to the new width once the resizing pauses."""
         super().resizeEvent(event)
         self._resized.start()
 
     def _fit_tiles(self) -> None:
-        width = max(1, self.viewport().width() - 1)
+        width = max(1, self.width() - BAR - 1)
         columns = max(1, width // WANTED_TILE)
         side = width // columns
         if self.gridSize() != QSize(side, side):

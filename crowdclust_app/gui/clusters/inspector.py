@@ -19,6 +19,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
 from crowdclust_app.gui.clusters.painting import fitted, flat, paint_badge, paint_photo
 from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.words import count_of
 from crowdclust_app.services.looking import ItemFacts, Turn
 
@@ -184,14 +185,16 @@ class Inspector(QWidget):
         self.facts: ItemFacts | None = None
         self._photo = Portrait(album, self)
         self._badge = BadgeLabel(self)
-        self._labels = {name: QLabel(self) for name in ("name", "sure", "others", "shown", "who")}
+        self._labels: dict[str, QLabel] = {"name": ElidedLabel(self, Qt.TextElideMode.ElideLeft)}
+        self._labels |= {name: QLabel(self) for name in ("sure", "others", "entropy", "who")}
         for name, label in self._labels.items():
             label.setObjectName(f"inspector-{name}")
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setMinimumWidth(40)
-        self._labels["name"].setProperty("size", "part")
-        for name in ("others", "shown"):
+        self._labels["name"].setProperty("heading", "part")
+        for name in ("others", "entropy"):
             self._labels[name].setProperty("rank", "second")
+            self._labels[name].setWordWrap(True)
         self._labels["who"].setWordWrap(True)
         self._turns = TurnsModel(self)
         self._list = QListView(self)
@@ -223,7 +226,7 @@ class Inspector(QWidget):
         words.setSpacing(theme.TILE_GAP)
         words.addWidget(self._labels["name"])
         words.addLayout(sure)
-        for name in ("others", "shown", "who"):
+        for name in ("others", "entropy", "who"):
             words.addWidget(self._labels[name])
         words.addStretch(1)
         upper = QHBoxLayout()
@@ -256,13 +259,10 @@ class Inspector(QWidget):
         self._badge.number = facts.cluster
         self._badge.setVisible(facts.cluster > 0)
         self._badge.update()
-        width = max(80, self.width() - PHOTO - theme.MARGIN)
-        name = self._labels["name"]
-        name.setText(name.fontMetrics().elidedText(facts.name, Qt.TextElideMode.ElideLeft, width))
-        name.setToolTip(facts.name)
+        self._labels["name"].setText(facts.name)
         self._labels["sure"].setText(_sure(facts))
         self._labels["others"].setText(_others(facts))
-        self._labels["shown"].setText(_shown(facts))
+        self._labels["entropy"].setText(_entropy(facts))
         self._labels["who"].setText(_who(facts))
         self._turns.show(facts.turns)
         self._list.scrollToTop()
@@ -274,22 +274,22 @@ def _sure(facts: ItemFacts) -> str:
     return f"probability {people_probability(facts.probability)}"
 
 
-def _shown(facts: ItemFacts) -> str:
-    times = f"shown {count_of(facts.times_shown, 'time')}"
-    return times if facts.cluster == 0 else f"{times} · entropy {facts.entropy_bits:.2f} bits"
+def _entropy(facts: ItemFacts) -> str:
+    return f"entropy {facts.entropy_bits:.2f} bits" if facts.cluster else ""
 
 
 def _others(facts: ItemFacts) -> str:
-    others = [f"cluster {k} {people_probability(p)}" for k, p in facts.alternatives if k != facts.cluster]
-    return "else " + ", ".join(others[:3]) if others else "no other cluster above 0.01"
+    if facts.cluster == 0:
+        return ""
+    others = [f"{k} ({people_probability(p)})" for k, p in facts.alternatives if k != facts.cluster]
+    return f"else cluster {', '.join(others[:3])}" if others else "no other cluster above 0.01"
 
 
 def _who(facts: ItemFacts) -> str:
     """Name the workers whose groups differ, the most differing first."""
     names = list(dict.fromkeys(turn.worker for turn in facts.turns if turn.differs))
-    if not facts.turns:
-        return ""
+    shown = f"Shown {count_of(facts.times_shown, 'time')}"
     if not names:
-        return "Everybody grouped it as the clusters say."
+        return f"{shown}, always grouped as the clusters say." if facts.turns else ""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"Grouped differently by {', '.join(names[:3])}{more}."
+    return f"{shown}, grouped differently by {', '.join(names[:3])}{more}."

@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
 from crowdclust_app.gui import theme
 
+BAR = 14
+"""Room kept for a scroll bar, there or not, so that photos keep their size."""
+
 
 def flat(view: QAbstractScrollArea) -> None:
     """Let a view lie on the window itself, without frame and ground of its own."""

@@ -6,7 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QPainter, QPalette
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
@@ -145,6 +145,13 @@ class EmbeddingPlot(QWidget):
                 yRange=(low[1] - pad[1], high[1] + 2.2 * pad[1]),
                 padding=0.0,
             )
+
+    def choose_all(self) -> None:
+        """Choose every item of the plot and show their photos."""
+        shown = np.flatnonzero(~np.isnan(self._points).any(axis=1))
+        if len(shown):
+            self._selection.choose_all(shown.tolist())
+            self.lassoed.emit()
 
     def position_of(self, item: int) -> QPointF:
         """Where an item is drawn, in this widget's coordinates."""
@@ -317,8 +324,8 @@ class EmbeddingPlot(QWidget):
             self.box.scaleBy((factor, factor))
         elif key == Qt.Key.Key_0:
             self.show_all()
-        elif key == Qt.Key.Key_A and event.modifiers() & Qt.KeyboardModifier.ControlModifier and self._view is not None:
-            self._selection.choose_all(np.flatnonzero(self._view.labels > 0).tolist())
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.choose_all()
         else:
             super().keyPressEvent(event)
 

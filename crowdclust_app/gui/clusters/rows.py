@@ -18,8 +18,9 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate,
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
-from crowdclust_app.gui.clusters.painting import flat, paint_badge, paint_doubt, paint_frame, paint_photo
+from crowdclust_app.gui.clusters.painting import BAR, flat, paint_badge, paint_doubt, paint_frame, paint_photo
 from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.words import count_of
 from crowdclust_app.services.looking import ClusterRow
 
 PHOTOS_A_ROW = 12
@@ -61,12 +62,10 @@ class ClusterRowsModel(QAbstractListModel):
         return None
 
 
-def figures(cluster: ClusterRow) -> str:
+def figures(cluster: ClusterRow, short: bool = False) -> str:
     """Size, mean probability and doubtful photos of a cluster in words."""
-    parts = [
-        "1 photo" if cluster.size == 1 else f"{cluster.size:,} photos",
-        f"mean probability {people_probability(cluster.mean_probability)}",
-    ]
+    mean = people_probability(cluster.mean_probability)
+    parts = [count_of(cluster.size, "photo"), f"mean {mean}" if short else f"mean probability {mean}"]
     if cluster.doubtful:
         parts.append(f"{cluster.doubtful} doubtful")
     return " · ".join(parts)
@@ -81,7 +80,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
         """As wide as the view, as high as its lines of photos need."""
-        return QSize(self._view.viewport().width(), self._view.row_height(self._view.cluster_at(index).size))
+        return QSize(self._view.row_width(), self._view.row_height(self._view.cluster_at(index).size))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         """Draw badge, figures, photos and "more"."""
@@ -116,7 +115,7 @@ class ClusterRowsView(QListView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.verticalScrollBar().setSingleStep(24)
         self.setMouseTracking(True)
         album.arrived.connect(self.viewport().update)
@@ -132,15 +131,19 @@ class ClusterRowsView(QListView):
 
     # --- geometry
 
+    def row_width(self) -> int:
+        """Width of a row, the same with and without a scroll bar."""
+        return max(64, self.width() - BAR)
+
     def _photos_a_line(self) -> int:
-        width = self.viewport().width()
+        width = self.row_width()
         for count in (12, 6, 4, 3):
             if (width + theme.TILE_GAP) // count - theme.TILE_GAP >= SMALLEST_TILE:
                 return count
         return 2
 
     def _tile(self) -> int:
-        side = (self.viewport().width() + theme.TILE_GAP) // self._photos_a_line() - theme.TILE_GAP
+        side = (self.row_width() + theme.TILE_GAP) // self._photos_a_line() - theme.TILE_GAP
         return max(16, min(LARGEST_TILE, side))
 
     def row_height(self, size: int) -> int:
@@ -156,7 +159,7 @@ class ClusterRowsView(QListView):
 
     def _more_rect(self, row: QRect) -> QRect:
         width = self.fontMetrics().horizontalAdvance("Show all") + 2 * theme.STEP
-        return QRect(row.right() - width, row.top(), width + 1, HEADING)
+        return QRect(row.left() + self.row_width() - width, row.top(), width, HEADING)
 
     def photo_rect(self, item: int) -> QRect:
         """Where a photo is drawn in the viewport; empty when the rows do not show it."""
@@ -185,7 +188,10 @@ class ClusterRowsView(QListView):
         text = QRect(int(badge.right()) + theme.STEP, rect.top(), 0, HEADING)
         text.setRight(more.left() - theme.STEP)
         painter.setPen(palette.color(QPalette.ColorRole.Text))
-        words = self.fontMetrics().elidedText(figures(cluster), Qt.TextElideMode.ElideRight, text.width())
+        metrics = self.fontMetrics()
+        words = figures(cluster)
+        if metrics.horizontalAdvance(words) > text.width():
+            words = metrics.elidedText(figures(cluster, short=True), Qt.TextElideMode.ElideRight, text.width())
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
         painter.setPen(palette.color(QPalette.ColorRole.Link))
         painter.drawText(more, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, "Show all")

@@ -24,6 +24,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs import RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.trace import TracePlot
+from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.words import people_time
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
@@ -69,7 +70,7 @@ class RunPanel(QWidget):
         self._cancel = QPushButton("Cancel", self)
         self._cancel.setObjectName("cancel-button")
         self._cancel.clicked.connect(self.cancel)
-        self._state = QLabel(self)
+        self._state = ElidedLabel(self)
         self._state.setObjectName("run-state")
         self._state.setProperty("rank", "second")
         self._bar = QProgressBar(self)
@@ -103,11 +104,6 @@ class RunPanel(QWidget):
         settings.addWidget(self.form)
         settings.addLayout(buttons)
         settings.addStretch(1)
-        middle = QVBoxLayout()
-        middle.setSpacing(theme.TILE_GAP)
-        middle.addWidget(self.trace, 1)
-        middle.addWidget(self._bar)
-        middle.addWidget(self._state)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -120,8 +116,16 @@ class RunPanel(QWidget):
         layout.setContentsMargins(0, theme.STEP, 0, 0)
         layout.setSpacing(theme.MARGIN)
         layout.addLayout(settings, 0)
-        layout.addLayout(middle, 1)
-        layout.addLayout(right, 1)
+        results = QHBoxLayout()
+        results.setSpacing(theme.MARGIN)
+        results.addWidget(self.trace, 1)
+        results.addLayout(right, 1)
+        rest = QVBoxLayout()
+        rest.setSpacing(theme.TILE_GAP)
+        rest.addLayout(results, 1)
+        rest.addWidget(self._bar)
+        rest.addWidget(self._state)
+        layout.addLayout(rest, 1)
 
     # --- content
 
@@ -136,13 +140,15 @@ class RunPanel(QWidget):
             self._job.cancel()
             self._job = None
         self._campaign = campaign
-        self._runs.show(())
-        self._show_run(None)
+        self.show_runs((), None)
         self.form.show_settings((self._shell.recall(REMEMBERED) or {}) if campaign is not None else {})
         self._show_state()
 
     def show_runs(self, runs: tuple[RunInfo, ...], shown: Run | None) -> None:
         """List the runs and tell about the one shown."""
+        fresh = shown is not None and (self._shown is None or shown.number != self._shown.number)
+        # set first: moving the list's mark to the run that is shown already asks for nothing
+        self._shown = shown
         self._runs.show(runs)
         if shown is not None:
             row = self._runs.row_of(shown.number)
@@ -151,11 +157,9 @@ class RunPanel(QWidget):
                 self._history.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         if runs and self._campaign is not None and self._shell.recall(REMEMBERED) is None and not self.running:
             self.form.show_settings(runs[-1].settings)
-        self._show_run(shown)
+        self._show_run(shown, fresh)
 
-    def _show_run(self, run: Run | None) -> None:
-        fresh = run is not None and (self._shown is None or run.number != self._shown.number)
-        self._shown = run
+    def _show_run(self, run: Run | None, fresh: bool) -> None:
         self._summary.setText(summary_in_words(run) if run is not None else "")
         if self.running:
             return
@@ -258,7 +262,7 @@ def progress_in_words(report: ProgressReport) -> str:
     """How far a fit has come, in one line."""
     if not isinstance(report, FitProgress):
         return "Preparing (the first run on a computer takes longer)"
-    phase = {"layers": "positions", "mixture": "clusters", "joint": "together"}.get(report.phase, report.phase)
+    phase = {"layers": "positions", "mixture": "clusters", "joint": "joint"}.get(report.phase, report.phase)
     parts = [f"start {report.start} of {report.starts}", f"{phase}, sweep {report.iteration}"]
     if report.phase != "layers":
         parts.append("1 cluster" if report.clusters == 1 else f"{report.clusters} clusters")
@@ -268,19 +272,16 @@ def progress_in_words(report: ProgressReport) -> str:
 def summary_in_words(run: Run) -> str:
     """What a run found, as rich text: figures in two columns, then the verdicts."""
     summary: Any = run.result.summary
-    starts = sorted(summary["starts"], reverse=True)
-    spread = "1"
-    if len(starts) > 1:
-        lower = ", ".join(f"{starts[0] - bound:,.1f}" for bound in starts[1:4])
-        spread = f"{len(starts)}; others {lower}{' …' if len(starts) > 4 else ''} lower"
+    bounds = summary["starts"]
     rows = [
-        ("Bound", f"{summary['bound']:,.1f}"),
-        ("Starts", spread),
-        ("Converged", "yes" if summary["converged"] else f"not in {summary['iterations']} sweeps"),
         ("Clusters", f"{summary['clusters']}"),
+        ("Bound", f"{summary['bound']:,.1f}"),
+        ("Starts", "1" if len(bounds) == 1 else f"{len(bounds)}, {max(bounds) - min(bounds):,.1f} apart"),
+        ("Converged", "yes" if summary["converged"] else "no"),
         ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
         ("Items", f"{summary['items']:,}"),
-        ("Responses", f"{summary['responses']:,} by {summary['workers']:,} workers"),
+        ("Responses", f"{summary['responses']:,}"),
+        ("Workers", f"{summary['workers']:,}"),
         ("Pair labels", f"{summary['pair_labels']:,}"),
         ("Label weight", f"{run.settings.label_weight:g}"),
         ("Time", people_time(run.seconds)),

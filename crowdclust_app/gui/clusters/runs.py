@@ -9,7 +9,7 @@ from crowdclust_app.gui.words import count_of, people_date
 from crowdclust_app.services.figures import RunInfo
 
 AnyIndex = QModelIndex | QPersistentModelIndex
-METHOD_NAMES = {"crowdclustering": "Crowdclustering", "consensus": "Bayesian consensus"}
+METHOD_NAMES = {"crowdclustering": "Crowdclustering", "consensus": "Consensus"}
 
 
 class RunsModel(QAbstractListModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
@@ -16,6 +16,7 @@ from crowdclust_app.gui.clusters.plot import EmbeddingPlot
 from crowdclust_app.gui.clusters.run_panel import RunPanel
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.words import count_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 SPLITTERS = "clusters-splitters"
 RUN_SHOWN = "run-shown"
-HINT = "Drag outlines photos, Shift adds · wheel zooms, middle button moves · 0 shows all"
+HINT = "Drag outlines photos, Shift adds · wheel zooms, 0 shows all · hollow points are doubtful"
 
 
 class ClustersScreen(Screen):
@@ -50,13 +51,15 @@ class ClustersScreen(Screen):
         self.gallery = Gallery(self.album, self.selection, self)
         self.inspector = Inspector(self.album, self.selection, self)
         self.panel = RunPanel(shell, self)
-        self._title = QLabel(self)
+        self._title = ElidedLabel(self)
         self._title.setObjectName("clusters-title")
-        self._title.setProperty("size", "part")
-        self._news = QLabel(self)
+        self._title.setProperty("heading", "part")
+        self._title.setAccessibleDescription("Entropy is the mean over the photos of how open their cluster is")
+        self._news = ElidedLabel(self)
         self._news.setObjectName("new-responses")
         self._news.setProperty("rank", "second")
-        self._hint = QLabel(HINT, self)
+        self._hint = ElidedLabel(self)
+        self._hint.setText(HINT)
         self._hint.setProperty("rank", "second")
         self._build()
         self.card = HoverCard(self.album, self)
@@ -70,7 +73,8 @@ class ClustersScreen(Screen):
         shell.add_command("Show the clusters as rows", "Ctrl+G", self.gallery.show_clusters, owner=self)
         shell.add_command("Show the doubtful photos", "Ctrl+D", self.gallery.show_doubtful, owner=self)
         shell.add_command("Show the whole plot", "0", self.plot.show_all, owner=self, bind=False)
-        shell.add_command("Choose all photos of the plot", "Ctrl+A", lambda: None, owner=self, bind=False)
+        shell.add_command("Choose all photos of the plot", "Ctrl+A", self.plot.choose_all, owner=self, bind=False)
+        self.setFocusProxy(self.gallery.rows)
         self._show(None)
 
     def _build(self) -> None:
@@ -92,7 +96,7 @@ class ClustersScreen(Screen):
         self._no_run.button.clicked.connect(self.panel.run)
         head = QHBoxLayout()
         head.setSpacing(theme.MARGIN)
-        head.addWidget(self._title)
+        head.addWidget(self._title, 2)
         head.addWidget(self._news, 1)
         picture = QWidget(self)
         upper = QVBoxLayout(picture)
@@ -229,7 +233,7 @@ def _title(overview: Overview | None) -> str:
         return ""
     entropy = view.run.result.entropy_bits
     clusters = count_of(len(view.clusters), "cluster")
-    return f"Run {view.run.number}: {clusters}, average assignment entropy {entropy:.4f} bits"
+    return f"Run {view.run.number}: {clusters}, entropy {entropy:.4f} bits"
 
 
 def _news(overview: Overview | None) -> str:

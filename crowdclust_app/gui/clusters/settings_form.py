@@ -11,9 +11,9 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs import METHOD_NAMES
 from crowdclust_app.services.fitting import FitSettings
 
-FIELD = 168
+FIELD = 164
 ABOUT = {
-    "method": "Bayesian consensus is the same model as if one worker had given every response",
+    "method": "Consensus (Bayesian) is the same model as if one worker had given every response",
     "dimensions": "Dimensions of the space in which the items lie",
     "starts": "The fit begins so many times from different positions; the highest bound wins",
     "clusters": "How many clusters: as many as the bound favours, or a number",

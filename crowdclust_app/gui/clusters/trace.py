@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 
 from crowdclust_app.gui import theme
 
-PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Together"}
+PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Joint"}
 ABOUT = {
     "layers": "First the items' positions and the workers, without clusters",
     "mixture": "Then the clusters, with the positions held",
@@ -130,6 +130,8 @@ class TracePlot(QWidget):
             axis.setTextPen(quiet)
             axis.setTickFont(self.font())
             axis.enableAutoSIPrefix(False)
+        # a fixed width: the plot must not jump when the figures get longer
+        self.widget.getAxis("left").setWidth(9 * self.fontMetrics().averageCharWidth())
         self.widget.getAxis("bottom").setLabel("sweep", color=quiet.name(), **{"font-size": f"{theme.TEXT}pt"})
         self._draw()
 

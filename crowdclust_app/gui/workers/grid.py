@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QImage, QKeyEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.painting import flat
+from crowdclust_app.gui.clusters.painting import BAR, flat
 from crowdclust_app.gui.workers.matrices import picture_of
 from crowdclust_app.services.judging import WorkerRow
 
@@ -42,7 +42,7 @@ class MatrixGrid(QAbstractScrollArea):
         self.setAccessibleName("Confusion matrices of all workers")
         flat(self)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._workers: list[WorkerRow] = []
         self._matrices: NDArray[np.float64] = np.zeros((0, 0, 0))
@@ -86,7 +86,7 @@ class MatrixGrid(QAbstractScrollArea):
         return max(24, min(LARGEST, self._step()[0] - GAP))
 
     def _step(self) -> tuple[int, int]:
-        across = (self.viewport().width() - EDGE + GAP) // A_ROW
+        across = (self.width() - BAR - EDGE + GAP) // A_ROW
         side = max(24, min(LARGEST, across - GAP))
         return across, side + 2 * self.fontMetrics().height() + theme.MARGIN
 

@@ -16,7 +16,7 @@ from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_pic
 EXAMPLES = 2
 SCALE = 44
 BADGE = 30
-LARGEST_CELL = 72
+LARGEST_CELL = 96
 SMALLEST_TEXT_CELL = 38
 STEPS = {
     Qt.Key.Key_Left: (0, -1),
@@ -81,7 +81,7 @@ class LargeMatrix(QWidget):
         count = max(1, len(self._numbers))
         room = self.height() - BADGE - theme.STEP
         for cell in range(min(LARGEST_CELL, max(4, room // count)), 3, -1):
-            photo = max(0, min(cell - 4, 64))
+            photo = max(0, min(cell - 4, 88))
             left = EXAMPLES * (photo + theme.TILE_GAP) + BADGE + theme.STEP
             if left + cell * count + theme.MARGIN + SCALE <= self.width():
                 break
@@ -141,7 +141,7 @@ class LargeMatrix(QWidget):
         painter.drawRect(rect.adjusted(1, 1, -2, -2))
 
     def _paint_scale(self, painter: QPainter, square: QRect) -> None:
-        height = min(square.height(), 200)
+        height = min(square.height(), 400)
         bar = QRect(square.right() + 1 + theme.MARGIN, square.top(), 12, height)
         painter.drawImage(bar, scale_picture(height))
         painter.setFont(self.font())

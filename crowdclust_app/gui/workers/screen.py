@@ -65,9 +65,9 @@ class WorkersScreen(Screen):
         self.table = QTableView(self)
         self.grid = MatrixGrid(self)
         self.large = LargeMatrix(self.album, self)
-        self._title = _label(self, "workers-title", size="part")
+        self._title = _label(self, "workers-title", heading="part")
         self._news = _label(self, "workers-run", rank="second")
-        self._name = _label(self, "worker-name", size="part")
+        self._name = _label(self, "worker-name", heading="part")
         self._about = _label(self, "worker-about", rank="second")
         self._pointed = _label(self, "matrix-value")
         self._kinds: dict[str, QPushButton] = {}
@@ -78,6 +78,7 @@ class WorkersScreen(Screen):
         self._order.layoutChanged.connect(self._reordered)
         shell.add_command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED), owner=self)
         shell.add_command("Show the paper's bound (eq. 10)", "", lambda: self.show_kind(BOUND), owner=self)
+        self.setFocusProxy(self.table)
         self._show(None)
 
     # --- layout
@@ -185,8 +186,8 @@ class WorkersScreen(Screen):
         layout.addWidget(self._name)
         layout.addWidget(self._about)
         layout.addLayout(kinds)
-        layout.addWidget(self.large, 1)
         layout.addWidget(self._pointed)
+        layout.addWidget(self.large, 1)
         return side
 
     # --- the screen in the window
