@@ -21,7 +21,8 @@ TEXT, PART, PAGE = 11, 13, 18
 # Okabe and Ito's colours in their order, without black, which vanishes in the dark.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 # Further rounds of the seven hues by lightness: how far towards black (negative) or white (positive) in OKLab.
-_ROUNDS = (0.0, -0.34, 0.42, 0.68, -0.50, -0.17, 0.20)
+# Chosen so that the two most alike of forty are as far apart as they can be, and of the first fourteen even more.
+_ROUNDS = (0.0, -0.38, 0.55, -0.22, -0.60, -0.10, 0.25)
 
 
 class Look(StrEnum):
@@ -260,17 +261,17 @@ def style_sheet(palette: QPalette) -> str:
     QPushButton[rank="plain"]:focus {{ border-color: {accent.name()}; }}
     QPushButton[rank="plain"]:checked {{ background: {chosen}; }}
     QPushButton[rank="plain"]:disabled {{ background: transparent; }}
-    QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {base.name()};
+    QLineEdit, QPlainTextEdit, QTextEdit, QComboBox {{ background: {base.name()};
         color: {ink.name()}; border: 1px solid {line}; border-radius: 6px; padding: 5px 8px; min-height: 20px;
         selection-background-color: {accent.name()}; selection-color: {on_accent}; }}
-    QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {{
+    QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QComboBox:focus {{
         border: 2px solid {accent.name()}; padding: 4px 7px; }}
-    QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0 6px; min-height: 0;
+    QAbstractSpinBox {{ min-height: 26px; }}
+    QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0 4px; min-height: 0;
         background: transparent; }}
-    QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ width: 0; border: 0; }}
     QComboBox::drop-down {{ border: 0; width: 24px; }}
     QComboBox::down-arrow {{ image: url("{_resource("chevron.svg").as_posix()}"); width: 12px; height: 12px; }}
-    QLineEdit:disabled, QSpinBox:disabled, QComboBox:disabled {{ color: {faint}; background: {off}; }}
+    QLineEdit:disabled, QComboBox:disabled {{ color: {faint}; background: {off}; }}
     QAbstractItemView {{ background: {base.name()}; color: {ink.name()}; border: 1px solid {line};
         border-radius: 6px; selection-background-color: {accent.name()}; selection-color: {on_accent}; outline: 0; }}
     QHeaderView::section {{ background: {window.name()}; color: {quiet}; border: 0;

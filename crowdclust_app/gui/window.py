@@ -51,6 +51,8 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(960, 640)
         self.setAcceptDrops(True)
         self.settings = settings or Settings()
+        # whether campaigns that are opened come into the list of recent ones
+        self.list_as_recent = True
         self.campaign: Campaign | None = None
         self.jobs = Jobs(self)
         self.pictures = PictureCache(self.jobs, parent=self)
@@ -84,7 +86,8 @@ class MainWindow(QMainWindow):
             from crowdclust_app.services.campaigns import Campaign
 
             campaign = Campaign.open(path)
-            recent.remember(campaign.path)
+            if self.list_as_recent:
+                recent.remember(campaign.path)
             return campaign
 
         def done(campaign: Campaign) -> None:

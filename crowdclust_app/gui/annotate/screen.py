@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout
 
 from crowdclust_app.domain.campaign import Worker
-from crowdclust_app.domain.sorting import Action
+from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.annotate.end_page import EndPage
 from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.annotate.session import Session, Turn
@@ -258,6 +258,26 @@ class AnnotateScreen(Screen):
     def _tell_failed(self, error: BaseException) -> None:
         self.shell.show_failure(error)
         self.set_page.thaw()
+
+    def show_example(self) -> None:
+        """Show the first HIT half sorted, without a worker: a picture for a README, of which nothing is stored."""
+        from crowdclust_app.services.annotation import WorkerProgress
+
+        campaign = self._campaign
+        if campaign is None or not campaign.hits():
+            return
+        self._end_session()
+        hits = campaign.hits()
+        tiles = self._tiles(hits[0].items)
+        truth, seen = campaign.truth(), dict[str, int]()
+        some = range(max(1, len(tiles) * 3 // 4))
+        # by the known categories if there are any, else in two groups
+        kinds = [truth.get(tiles[position].item.path, str(2 * position >= len(some))) for position in some]
+        placements = tuple((position, seen.setdefault(kinds[position], len(seen) + 1)) for position in some)
+        log = [Action(ActionKind.PLACE, placements)]
+        self.set_page.worker_button.setText("Ada")
+        self.pages.setCurrentWidget(self.set_page)
+        self.set_page.show_set(tiles, log, WorkerProgress(0, 0, 1, len(hits) - 1), 0.0, set())
 
     # --- photos that are elsewhere
 

@@ -1,0 +1,141 @@
+"""The Start screen: cards, recent campaigns, the open campaign at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acting import find, press_button, settle, text_of
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog, QWidget
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.start import Card, RecentRow, when
+from crowdclust_app.gui.window import MainWindow
+from crowdclust_app.services import recent
+
+OpenWindow = Callable[..., MainWindow]
+
+
+def test_the_first_start_shows_three_cards_and_nothing_else(open_window: OpenWindow) -> None:
+    window = open_window()
+    cards = [card.accessibleName() for card in window.findChildren(Card) if card.isVisible()]
+    assert cards == ["New campaign", "Open", "Demo"]
+    assert not window.findChildren(RecentRow)
+    assert not find(window, QWidget, "overview").isVisible()
+    press_button(window, "card-new")
+    assert window.current_screen is not None
+    assert window.current_screen.name == "new"
+
+
+def test_a_campaign_is_chosen_in_a_dialog(
+    open_window: OpenWindow, campaign_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: ("", ""))
+    press_button(window, "card-open")
+    settle(window)
+    assert window.campaign is None
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: (str(campaign_file), ""))
+    press_button(window, "card-open")
+    settle(window)
+    assert window.campaign is not None
+    assert text_of(window, "overview-name") == "study"
+    assert text_of(window, "overview-items") == "12"
+    assert text_of(window, "overview-hits") == "6"
+    assert text_of(window, "overview-answers") == "0 of 12"
+    press_button(window, "go-annotate")
+    assert window.current_screen is not None
+    assert window.current_screen.name == "annotate"
+
+
+def test_recent_campaigns_are_listed_and_the_missing_ones_greyed(
+    open_window: OpenWindow, campaign_file: Path, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone.crowdclust"
+    gone.write_bytes(b"")
+    recent.remember(gone)
+    gone.unlink()
+    recent.remember(campaign_file)
+    window = open_window()
+    rows = window.findChildren(RecentRow)
+    assert [row.path.name for row in rows] == ["study.crowdclust", "gone.crowdclust"]
+    assert find(window, QAbstractButton, "recent-study").isEnabled()
+    assert not find(window, QAbstractButton, "recent-gone").isEnabled()
+    press_button(window, "forget-gone")
+    settle(window)
+    assert [entry.name for entry in recent.recent_campaigns()] == ["study"]
+    assert not [row for row in window.findChildren(RecentRow) if row.path == gone and row.isVisible()]
+    press_button(window, "recent-study")
+    settle(window)
+    assert window.campaign is not None
+    # what is open is not offered again
+    assert not [row for row in window.findChildren(RecentRow) if row.isVisible()]
+
+
+def test_the_demo_is_made_with_progress_and_opened(
+    open_window: OpenWindow, campaign_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crowdclust_app.services import demo
+
+    asked: list[Path] = []
+
+    class Made:
+        campaign = campaign_file
+
+    def build(folder: Path, progress: Any = None, cancel: CancelToken | None = None) -> Made:
+        asked.append(folder)
+        assert progress is not None
+        assert cancel is not None
+        return Made()
+
+    monkeypatch.setattr(demo, "build_demo", build)
+    window = open_window()
+    press_button(window, "card-demo")
+    assert not find(window, QAbstractButton, "card-demo").isEnabled()
+    settle(window)
+    assert len(asked) == 1
+    assert window.campaign is not None
+    assert window.campaign.path == campaign_file.resolve()
+    assert window.current_screen is not None
+    assert window.current_screen.name == "clusters"
+
+
+def test_a_demo_that_fails_can_be_tried_again(open_window: OpenWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    from crowdclust_app.domain.errors import UserError
+    from crowdclust_app.services import demo
+
+    def build(*_arguments: Any, **_keywords: Any) -> None:
+        raise UserError("the demo cannot be written here", todo="choose another folder")
+
+    monkeypatch.setattr(demo, "build_demo", build)
+    window = open_window()
+    press_button(window, "card-demo")
+    settle(window)
+    assert text_of(window, "error-text") == "The demo cannot be written here; choose another folder."
+    assert find(window, QAbstractButton, "card-demo").isEnabled()
+
+
+def test_the_colours_are_chosen_here(open_window: OpenWindow) -> None:
+    window = open_window()
+    choice = find(window, QComboBox, "look-choice")
+    assert choice.currentData() == theme.Look.SYSTEM.value
+    try:
+        choice.setCurrentIndex(choice.findData(theme.Look.DARK.value))
+        choice.activated.emit(choice.currentIndex())
+        settle(window)
+        assert window.remembered_look() is theme.Look.DARK
+        assert theme.is_dark(window.palette())
+    finally:
+        window.use_look(theme.Look.LIGHT)
+
+
+def test_times_are_said_as_people_say_them() -> None:
+    now = datetime(2026, 3, 20, 12, tzinfo=UTC)
+    assert when(now - timedelta(hours=1), now) == "today"
+    assert when(now - timedelta(days=1), now) == "yesterday"
+    assert when(now - timedelta(days=5), now) == "5 days ago"
+    assert when(now - timedelta(days=15), now) == "5 March 2026"
