@@ -160,10 +160,14 @@ class Jobs(QObject):
         essential
             Closing the window waits for this job instead of cancelling it: what the user did is being stored.
         """
-        if self._closed:
-            raise RuntimeError("the window is closing; no new work can be started")
+        if self._closed and essential:
+            raise RuntimeError("the window has closed; nothing more can be stored")
         callbacks = {"done": on_done, "progress": on_progress, "failed": on_failed, "cancelled": on_cancelled}
         job = Job(self, lane, title, owner, callbacks, essential)
+        if self._closed:
+            # a timer of a screen that is being taken down: nobody waits for the answer
+            job.state = JobState.CANCELLED
+            return job
         pool = self._pools.get(lane)
         if pool is None:
             pool = self._pools[lane] = ThreadPoolExecutor(LANES[lane], thread_name_prefix=f"crowdclust-{lane}")

@@ -69,10 +69,11 @@ def open_window(qapp: QApplication) -> Iterator[Callable[..., MainWindow]]:
     """Open windows as the program does; they are closed when the test ends."""
     windows: list[MainWindow] = []
 
-    def opened(campaign: Path | None = None, show: str = "", size: tuple[int, int] = (1366, 768)) -> MainWindow:
+    def opened(campaign: Path | None = None, show: str = "", size: tuple[int, int] | None = (1366, 768)) -> MainWindow:
         window = MainWindow()
         windows.append(window)
-        window.resize(*size)
+        if size is not None:
+            window.resize(*size)
         window.show_screen("start")
         window.show()
         window.activateWindow()
