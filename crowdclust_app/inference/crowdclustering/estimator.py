@@ -51,7 +51,7 @@ class Crowdclustering:
         `alpha` of the Dirichlet process.
     mean_precision, scale, degrees_of_freedom
         `beta0`, `J0` (times the identity) and `eta0` of the components' Normal-Wishart prior; `eta0` is `D + 2`
-        unless given.
+        unless given. On simulated campaigns smaller scales cut clusters up, larger ones run them together.
     layer_rounds
         Rounds of positions and workers before the mixture.
     max_iterations, tolerance
@@ -131,7 +131,7 @@ class Crowdclustering:
         position_variance: float = 1.0,
         concentration: float = 1.0,
         mean_precision: float = 0.01,
-        scale: float = 0.2,
+        scale: float = 0.5,
         degrees_of_freedom: float | None = None,
         layer_rounds: int = 40,
         max_iterations: int = 100,

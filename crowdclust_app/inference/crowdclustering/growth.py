@@ -112,19 +112,26 @@ def grow(
     settings
         The priors; with a number of clusters, that many components whatever the bound says.
     watch
-        Is told every mixture that is kept, and its bound; may raise to stop.
+        Is told every mixture that is kept, and its bound, which does not fall; may raise to stop.
     check
         Is called before every proposal; may raise to stop.
     """
     mixture, bound = settle(np.ones((len(mean), 1)), mean, variance, settings)
-    watch(mixture, bound)
-    wanted = None if settings.clusters == "bound" else min(int(settings.clusters), len(mean))
-    while wanted is None or mixture.size < wanted:
+    if settings.clusters == "bound":
+        watch(mixture, bound)
+        while (proposal := best_split(mixture, mean, variance, settings, check)) is not None:
+            if proposal[1] <= bound + LEAST_GAIN:
+                break
+            mixture, bound = proposal
+            watch(mixture, bound)
+        return mixture, bound
+    # The bound may fall on the way to a number that it does not want, so only the end is told.
+    while mixture.size < settings.clusters:
         proposal = best_split(mixture, mean, variance, settings, check)
-        if proposal is None or (wanted is None and proposal[1] <= bound + LEAST_GAIN):
+        if proposal is None:
             break
         mixture, bound = proposal
-        watch(mixture, bound)
+    watch(mixture, bound)
     return mixture, bound
 
 

@@ -7,6 +7,8 @@ import itertools
 import label_by_label as slow
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
@@ -211,6 +213,38 @@ def test_edge_cases_fit(case, dimensions):
     # what is not shown has the expected weights of the clusters
     for item in np.flatnonzero(~model.shown_):
         np.testing.assert_array_equal(model.responsibilities_[item], model.mixing_)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seed=st.integers(0, 10_000),
+    dimensions=st.sampled_from([1, 2, 4]),
+    clusters=st.sampled_from(["bound", 3]),
+    label_weight=st.sampled_from([1.0, 0.01, 1e-6]),
+    consensus=st.booleans(),
+    variances=st.tuples(*[st.sampled_from([1e-4, 1.0, 1e4])] * 3),
+    mixture=st.tuples(*[st.sampled_from([1e-3, 1.0, 1e2])] * 3),
+)
+def test_nothing_makes_a_fit_lose_its_numbers(seed, dimensions, clusters, label_weight, consensus, variances, mixture):
+    random = np.random.default_rng(seed)
+    sizes = (2, *random.integers(1, 15, random.integers(1, 10)).tolist())
+    table = slow.random_table(random, int(random.integers(2, 20)), 3, sizes, int(random.integers(1, 6)))
+    model = Crowdclustering(
+        dimensions=dimensions,
+        starts=2,
+        clusters=clusters,
+        label_weight=label_weight,
+        weight_variance=variances[0],
+        bias_variance=variances[1],
+        position_variance=variances[2],
+        concentration=mixture[0],
+        mean_precision=mixture[1],
+        scale=mixture[2],
+        layer_rounds=5,
+        max_iterations=10,
+        consensus=consensus,
+    ).fit(table)
+    check_sane(model, table)
 
 
 def test_a_response_of_a_single_item_changes_nothing():
