@@ -28,7 +28,6 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.words import count_of, people_date
 from crowdclust_app.services.export_preview import TableToWrite, files_in_the_way, tables_to_write
-from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.figures import RunInfo
 
 if TYPE_CHECKING:
@@ -335,6 +334,8 @@ class ExportScreen(Screen):
         self.shell.remember(ANONYMOUS, anonymous)
 
         def work(progress: Progress, cancel: CancelToken) -> tuple[Path, ...]:
+            from crowdclust_app.services.exporting import export_campaign
+
             return export_campaign(campaign, folder, anonymous=anonymous, run=run, progress=progress, cancel=cancel)
 
         self._written = None

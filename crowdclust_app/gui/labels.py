@@ -1,10 +1,17 @@
-"""Labels whose text changes without moving what is beside them."""
+"""Parts that change or appear without moving what is beside them."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+
+def keep_room(widget: QWidget) -> None:
+    """Have a widget keep its room while it is hidden, so that nothing moves when it appears."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(policy)
 
 
 class ElidedLabel(QLabel):

@@ -13,8 +13,10 @@ from pytestqt.qtbot import QtBot
 from sorted_campaign import click, drag, make_campaign, move, open_window, part, settle, sort_some
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.window import MainWindow
+from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.importing import import_table
 
@@ -41,10 +43,11 @@ def looking(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
     return open_window(qtbot, shutil.copytree(fitted.parent, tmp_path / "c") / fitted.name, "clusters")
 
 
-def screen_of(window: MainWindow) -> ClustersScreen:
+def screen_of(window: MainWindow) -> ClustersContent:
     screen = window.current_screen
     assert isinstance(screen, ClustersScreen)
-    return screen
+    assert isinstance(screen.content, ClustersContent)
+    return screen.content
 
 
 def run_quickly(qtbot: QtBot, window: MainWindow, seed: int = 0) -> None:
@@ -63,6 +66,21 @@ def run_quickly(qtbot: QtBot, window: MainWindow, seed: int = 0) -> None:
 def words(window: MainWindow, name: str) -> str:
     label = part(window, name, QLabel)
     return label.text()
+
+
+def test_the_window_lives_while_the_screen_is_on_its_way(qtbot: QtBot, looking: MainWindow) -> None:
+    looking.show_screen("workers")
+    late = looking.current_screen
+    assert isinstance(late, WorkersScreen)
+    assert late.content is None
+    assert not late.escape()
+    late.refresh()
+    looking.show_screen("clusters")
+    settle(looking)
+    assert late.content is not None
+    looking.show_screen("workers")
+    settle(looking)
+    assert part(looking, "workers-title", QLabel).text() == "4 workers"
 
 
 def test_before_the_first_run_one_button_leads_to_it(qtbot: QtBot, window: MainWindow) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QTableVie
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
 
+from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.export import TablesModel
 from crowdclust_app.gui.window import MainWindow
@@ -57,8 +58,9 @@ def state(window: MainWindow) -> str:
 
 def test_the_exported_clusters_are_those_on_screen(qtbot: QtBot, copy: Path, tmp_path: Path) -> None:
     window = open_window(qtbot, copy, "clusters")
-    clusters = window.current_screen
-    assert isinstance(clusters, ClustersScreen)
+    assert isinstance(window.current_screen, ClustersScreen)
+    clusters = window.current_screen.content
+    assert isinstance(clusters, ClustersContent)
     view = clusters.album.view
     assert view is not None
     shown = {view.item_names[i]: row.number for row in view.clusters for i in row.items.tolist()}

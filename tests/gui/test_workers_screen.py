@@ -15,6 +15,7 @@ from sorted_campaign import click, make_campaign, move, open_window, part, settl
 
 from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
+from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.grid import MatrixGrid
 from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_picture
 from crowdclust_app.gui.workers.model import WorkersModel, WorkersOrder
@@ -34,10 +35,11 @@ def window(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
     return open_window(qtbot, shutil.copytree(fitted.parent, tmp_path / "c") / fitted.name, "workers")
 
 
-def screen_of(window: MainWindow) -> WorkersScreen:
+def screen_of(window: MainWindow) -> WorkersContent:
     screen = window.current_screen
     assert isinstance(screen, WorkersScreen)
-    return screen
+    assert isinstance(screen.content, WorkersContent)
+    return screen.content
 
 
 def column(table: QTableView, number: int) -> list[str]:

@@ -24,7 +24,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs import RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.trace import TracePlot
-from crowdclust_app.gui.labels import ElidedLabel
+from crowdclust_app.gui.labels import ElidedLabel, keep_room
 from crowdclust_app.gui.words import people_time
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
@@ -48,10 +48,13 @@ class RunPanel(QWidget):
         A run has been stored under this number.
     run_chosen : int
         An older or newer run is to be shown.
+    busy : bool
+        A run has begun or ended.
     """
 
     stored = Signal(int)
     run_chosen = Signal(int)
+    busy = Signal(bool)
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,6 +94,7 @@ class RunPanel(QWidget):
         self._summary.setWordWrap(True)
         self._summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        keep_room(self._history)
         self._lay_out()
         self._show_state()
 
@@ -160,6 +164,8 @@ class RunPanel(QWidget):
         self._show_run(shown, fresh)
 
     def _show_run(self, run: Run | None, fresh: bool) -> None:
+        self._history.setVisible(self._runs.rowCount() > 0)
+        self._rank_run_button()
         self._summary.setText(summary_in_words(run) if run is not None else "")
         if self.running:
             return
@@ -167,6 +173,14 @@ class RunPanel(QWidget):
             self.trace.clear()
         elif fresh:
             self.trace.show_trace(run.result.lower_bounds)
+
+    def _rank_run_button(self) -> None:
+        """Before the first run the empty plot has the one button that stands out."""
+        rank = "first" if self._runs.rowCount() else ""
+        if self._run.property("rank") != rank:
+            self._run.setProperty("rank", rank)
+            self._run.style().unpolish(self._run)
+            self._run.style().polish(self._run)
 
     def _history_moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if current.isValid():
@@ -235,6 +249,7 @@ class RunPanel(QWidget):
     def _show_state(self, words: str = "", report: ProgressReport | None = None) -> None:
         running = self._job is not None
         self._run.setEnabled(self._campaign is not None and not running)
+        self.busy.emit(running)
         self._cancel.setEnabled(self._job is not None and not self._job.token.cancelled)
         self.form.setEnabled(not running)
         self._state.setText(words)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.labels import keep_room
 
 PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Joint"}
 ABOUT = {
@@ -36,6 +37,7 @@ class TracePlot(QWidget):
         self.widget.hideButtons()
         self.widget.setMenuEnabled(False)
         self.widget.setMouseEnabled(x=False, y=False)
+        keep_room(self.widget)
         group = QButtonGroup(self)
         line = QHBoxLayout()
         line.setSpacing(theme.TILE_GAP)
@@ -47,6 +49,7 @@ class TracePlot(QWidget):
             button.setStyleSheet("padding: 6px 8px;")
             button.setToolTip(ABOUT[phase])
             button.clicked.connect(lambda _=False, phase=phase: self._choose(phase))
+            keep_room(button)
             group.addButton(button)
             self._buttons[phase] = button
             line.addWidget(button)
@@ -101,6 +104,8 @@ class TracePlot(QWidget):
             button.setChecked(phase == self._phase)
             button.setEnabled(bool(self._curves[phase]))
         self.widget.clear()
+        for part in (self.widget, *self._buttons.values()):
+            part.setVisible(any(self._curves.values()))
         curves = self._curves[self._phase]
         palette = self.palette()
         newest = max(curves, default=0)
