@@ -184,6 +184,10 @@ def test_models_keep_qts_rules(qapp: QApplication) -> None:
     for number in range(5):
         order.sort(number, Qt.SortOrder.DescendingOrder)
     assert order.workers()[-1].flags == ("fast",)
+    order.sort(1, Qt.SortOrder.DescendingOrder)
+    assert [row.name for row in order.workers()[:3]] == ["w14", "w19", "w24"]
+    order.sort(1, Qt.SortOrder.AscendingOrder)
+    assert [row.name for row in order.workers()[:3]] == ["w0", "w10", "w15"]
     model.show(())
     assert (len(testers), order.rowCount()) == (2, 0)
 

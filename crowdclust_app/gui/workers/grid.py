@@ -156,7 +156,7 @@ class MatrixGrid(QAbstractScrollArea):
         painter.setFont(font)
         line = QRect(cell.left(), square.bottom() + 4, cell.width(), self.fontMetrics().height())
         painter.setPen(palette.color(QPalette.ColorRole.Text))
-        name = painter.fontMetrics().elidedText(worker.name, Qt.TextElideMode.ElideRight, cell.width())
+        name = painter.fontMetrics().elidedText(worker.name, Qt.TextElideMode.ElideMiddle, cell.width())
         painter.drawText(line, Qt.AlignmentFlag.AlignHCenter, name)
         painter.setFont(self.font())
         painter.setPen(theme.muted(palette))

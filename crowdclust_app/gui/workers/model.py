@@ -125,12 +125,15 @@ class WorkersOrder(QSortFilterProxyModel):
         self.setSortRole(SORT_ROLE)
 
     def lessThan(self, left: AnyIndex, right: AnyIndex) -> bool:
-        """Compare keys as Python does; names settle ties, so the order is always the same."""
+        """Compare keys as Python does; equals stand in the order of their names, whichever way the table is sorted."""
         model = self.sourceModel()
         assert isinstance(model, WorkersModel)
         first, second = model.worker(left.row()), model.worker(right.row())
         key = COLUMNS[left.column()].key
-        return bool((key(first), first.name) < (key(second), second.name))
+        if key(first) != key(second):
+            return bool(key(first) < key(second))
+        upwards = self.sortOrder() == Qt.SortOrder.AscendingOrder
+        return first.name < second.name if upwards else first.name > second.name
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Headings, with an arrow at the one that orders the table."""
