@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -115,10 +115,12 @@ class Rail(QWidget):
 
 
 class ErrorBar(QFrame):
-    """What is wrong and what to do, above the screen; details are folded away."""
+    """What is wrong and what to do, over the top of the screen, so that nothing below moves; details are folded."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._over = parent
+        parent.installEventFilter(self)
         self.setObjectName("error-bar")
         self.setAccessibleName("Error")
         self.text = QLabel()
@@ -146,7 +148,7 @@ class ErrorBar(QFrame):
         layout.setContentsMargins(16, 8, 8, 8)
         layout.addLayout(line)
         layout.addWidget(self.details)
-        self.fold.toggled.connect(self.details.setVisible)
+        self.fold.toggled.connect(self._unfold)
         self.shut.clicked.connect(self.dismiss)
         self.hide()
 
@@ -157,10 +159,27 @@ class ErrorBar(QFrame):
         self.fold.setChecked(False)
         self.fold.setVisible(bool(details))
         self.show()
+        self.place()
+        self.raise_()
 
     def dismiss(self) -> None:
         """The user has read it."""
         self.hide()
+
+    def place(self) -> None:
+        """Lie across the whole width, as high as the text needs."""
+        width = self._over.width()
+        self.setGeometry(0, 0, width, min(self.heightForWidth(width), self._over.height()))
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Follow the size of what it lies over."""
+        if event.type() == QEvent.Type.Resize:
+            self.place()
+        return False
+
+    def _unfold(self, unfolded: bool) -> None:
+        self.details.setVisible(unfolded)
+        self.place()
 
 
 class StatusLine(QWidget):

@@ -385,3 +385,20 @@ def test_every_control_has_a_name_and_tab_reaches_it(person: Person) -> None:
     # wherever the keyboard is, the keys of the page work
     person.key("z", CTRL)
     assert person.groups == (0,) * 6
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_right_click_offers_what_can_be_done_to_one_photo(person: Person) -> None:
+    person.click(2)
+    person.page.grid.menu_wanted.emit(2, person.grid.mapToGlobal(person.centre(2)))
+    menu = person.page.menu
+    actions = {action.text().split("\t")[0]: action for action in menu.actions()}
+    assert list(actions) == ["See large", "Take out of its group", "Flag as broken"]
+    menu.close()
+    actions["Take out of its group"].trigger()
+    assert person.groups == (0,) * 6
+    actions["Flag as broken"].trigger()
+    assert person.page.desk.flagged == {2}
+    actions["See large"].trigger()
+    assert person.photo.position == 2
+    assert person.photo.isVisible()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFont,
-    QFontMetrics,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -29,7 +29,9 @@ from crowdclust_app.gui.annotate.painting import (
     paint_badge,
     paint_check,
     paint_flag,
+    paint_focus,
     paint_frames_badge,
+    paint_placeholder,
     tool_cursor,
 )
 from crowdclust_app.gui.pictures import PictureCache
@@ -58,6 +60,8 @@ class PhotoGrid(QWidget):
         A rubber band around these tiles; whether Ctrl or Shift keeps what was selected.
     enlarged : int
         A double click on a tile.
+    menu_wanted : int, QPoint
+        A right click on a tile, at this place of the screen.
     """
 
     clicked = Signal(int)
@@ -66,6 +70,7 @@ class PhotoGrid(QWidget):
     painted = Signal(list)
     banded = Signal(list, bool)
     enlarged = Signal(int)
+    menu_wanted = Signal(int, QPoint)
 
     def __init__(self, pictures: PictureCache, interactive: bool = True) -> None:
         super().__init__()
@@ -226,6 +231,19 @@ class PhotoGrid(QWidget):
             self._press, self._stroke = None, []
             self.enlarged.emit(tile)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done to one photo."""
+        tile = None
+        if self._layout is not None and self._desk is not None:
+            if event.reason() is QContextMenuEvent.Reason.Keyboard:
+                tile = self.pointed
+            else:
+                tile = self._layout.at(event.pos().x(), event.pos().y())
+        if tile is not None and self._layout is not None:
+            keyboard = event.reason() is QContextMenuEvent.Reason.Keyboard
+            place = self.mapToGlobal(self._layout.cell(tile).center()) if keyboard else event.globalPos()
+            self.menu_wanted.emit(tile, place)
+
     def leaveEvent(self, event: object) -> None:
         """No tile is under the pointer any more."""
         self._set_hover(None)
@@ -290,8 +308,9 @@ class PhotoGrid(QWidget):
         if found is None:
             found = self._pictures.pixmap(tile.path, tile.item.content_hash, side, ratio)
             if found is None:
-                size = known if all(known) else (4, 3)
-                return None, fitted(cell, size[0] or 4, size[1] or 3)
+                if not all(known) or self._pictures.failure(tile.path, tile.item.content_hash):
+                    known = (4, 3)
+                return None, fitted(cell, known[0] or 4, known[1] or 3)
             place = fitted(cell, found.width(), found.height())
             if self._sharp:
                 exact = self._pictures.is_exact(tile.path, tile.item.content_hash, side, ratio)
@@ -322,7 +341,7 @@ class PhotoGrid(QWidget):
         if self._band is not None:
             accent = self.palette().color(QPalette.ColorRole.Highlight)
             painter.setPen(QPen(accent, 1))
-            accent.setAlphaF(0.18)
+            accent.setAlphaF(0.12)
             painter.setBrush(accent)
             painter.drawRect(self._band.normalized())
 
@@ -335,7 +354,9 @@ class PhotoGrid(QWidget):
             group = desk.current if self._shows_stroke(position) else desk.groups[position]
         selected = desk is not None and self._is_selected(position)
         if selected:
-            painter.fillRect(cell.adjusted(-1, -1, 1, 1), palette.color(QPalette.ColorRole.Highlight))
+            accent, window = palette.color(QPalette.ColorRole.Highlight), palette.color(QPalette.ColorRole.Window)
+            painter.fillRect(cell.adjusted(-2, -2, 2, 2), accent)
+            painter.fillRect(cell, theme.mix(window, accent, 0.35))
         around = place.adjusted(-FRAME, -FRAME, FRAME, FRAME)
         if group:
             colour = theme.group_colour(group)
@@ -349,7 +370,9 @@ class PhotoGrid(QWidget):
         elif position == self._hover and not selected:
             painter.fillRect(around, palette.color(QPalette.ColorRole.Mid))
         if pixmap is None:
-            self._paint_placeholder(painter, position, place)
+            tile = self._tiles[position]
+            reason = self._pictures.failure(tile.path, tile.item.content_hash)
+            paint_placeholder(painter, place, Path(tile.item.path).name, reason, self)
         else:
             painter.drawPixmap(place, pixmap)
         tile = self._tiles[position]
@@ -363,44 +386,7 @@ class PhotoGrid(QWidget):
         if selected:
             paint_check(painter, place, palette.color(QPalette.ColorRole.Highlight))
         if desk is not None and self.keyboard_leads and position == desk.focus and self.hasFocus():
-            self._paint_focus(painter, cell)
-
-    def _paint_focus(self, painter: QPainter, cell: QRect) -> None:
-        """Two lines, dark and light: seen on any picture and any frame."""
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        window, ink = (
-            self.palette().color(role) for role in (QPalette.ColorRole.Window, QPalette.ColorRole.WindowText)
-        )
-        painter.setPen(QPen(ink, 3))
-        painter.drawRect(QRectF(cell).adjusted(-0.5, -0.5, 0.5, 0.5))
-        painter.setPen(QPen(window, 1.5))
-        painter.drawRect(QRectF(cell).adjusted(2, 2, -2, -2))
-
-    def _paint_placeholder(self, painter: QPainter, position: int, place: QRect) -> None:
-        """A photo that is not here yet: an empty field; one that cannot be read: its name and why."""
-        palette = self.palette()
-        window, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
-        painter.fillRect(place, theme.mix(window, ink, 0.08))
-        tile = self._tiles[position]
-        reason = self._pictures.failure(tile.path, tile.item.content_hash)
-        if not reason:
-            return
-        painter.setPen(theme.muted(palette))
-        painter.setFont(self.font())
-        side = 24
-        top = place.center().y() - side
-        if place.height() > 72:
-            icon = theme.icon_pixmap("broken", theme.muted(palette), side, self.devicePixelRatioF())
-            painter.drawPixmap(place.center().x() - side // 2, top - 4, icon)
-        else:
-            top = place.top() - side
-        metrics = QFontMetrics(self.font())
-        name = metrics.elidedText(Path(tile.item.path).name, Qt.TextElideMode.ElideMiddle, place.width() - 8)
-        why = metrics.elidedText(reason, Qt.TextElideMode.ElideRight, place.width() - 8)
-        text = place.adjusted(4, 0, -4, -4)
-        text.setTop(top + side + 4)
-        align = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
-        painter.drawText(text, align, f"{name}\n{why}")
+            paint_focus(painter, cell, palette)
 
     def _shows_stroke(self, position: int) -> bool:
         """Whether the tile is painted by the gesture under way; a press on a tile of the group in hand is not."""

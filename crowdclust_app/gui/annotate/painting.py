@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QCursor, QFont, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QCursor, QFont, QPainter, QPainterPath, QPalette, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui import theme
 
@@ -59,6 +60,40 @@ def paint_flag(painter: QPainter, picture: QRect) -> None:
     painter.drawRoundedRect(QRectF(place), 4, 4)
     painter.drawPixmap(place.adjusted(3, 3, -3, -3), theme.icon_pixmap("flag", QColor(255, 255, 255), 16))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def paint_focus(painter: QPainter, cell: QRect, palette: QPalette) -> None:
+    """Where the keyboard is: two lines, dark and light, seen on any picture and any frame."""
+    window, ink = (palette.color(role) for role in (QPalette.ColorRole.Window, QPalette.ColorRole.WindowText))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(ink, 3))
+    painter.drawRect(QRectF(cell).adjusted(-0.5, -0.5, 0.5, 0.5))
+    painter.setPen(QPen(window, 1.5))
+    painter.drawRect(QRectF(cell).adjusted(2, 2, -2, -2))
+
+
+def paint_placeholder(painter: QPainter, place: QRect, name: str, reason: str, widget: QWidget) -> None:
+    """A photo that is not here yet is an empty field; one that cannot be read says its name and why."""
+    palette = widget.palette()
+    window, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
+    painter.fillRect(place, theme.mix(window, ink, 0.08))
+    if not reason:
+        return
+    painter.setPen(theme.muted(palette))
+    painter.setFont(widget.font())
+    side = 24
+    top = place.center().y() - side
+    if place.height() > 72:
+        icon = theme.icon_pixmap("broken", theme.muted(palette), side, widget.devicePixelRatioF())
+        painter.drawPixmap(place.center().x() - side // 2, top - 4, icon)
+    else:
+        top = place.top() - side
+    metrics = painter.fontMetrics()
+    name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, place.width() - 8)
+    why = metrics.elidedText(reason, Qt.TextElideMode.ElideRight, place.width() - 8)
+    text = place.adjusted(4, 0, -4, -4)
+    text.setTop(top + side + 4)
+    painter.drawText(text, int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop), f"{name}\n{why}")
 
 
 @lru_cache(maxsize=128)

@@ -326,7 +326,7 @@ class AnnotateScreen(Screen):
     def _add_commands(self) -> None:
         page = self.set_page
         for title, key, call in (
-            ("Choose group 1 to 9 (a second digit: above 9)", "1", page.new_group),
+            ("Choose a group; two digits from 10 on", "1 – 9", lambda: self.shell.say("Press the group's number")),
             ("New group", "+", page.new_group),
             ("Put into the chosen group", "Return", page.assign),
             ("Take out of its group", "Del", page.take_out),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
 from crowdclust_app.domain.sorting import Action
@@ -14,6 +14,7 @@ from crowdclust_app.gui.annotate.chips import NEW
 from crowdclust_app.gui.annotate.clock import ActiveClock
 from crowdclust_app.gui.annotate.desk import Desk
 from crowdclust_app.gui.annotate.grid import Tile
+from crowdclust_app.gui.annotate.keys import handle_key
 from crowdclust_app.gui.annotate.set_view import SetView
 from crowdclust_app.gui.pictures import PictureCache
 
@@ -161,9 +162,10 @@ class SetPage(SetView):
             self.place_sheets()
             self.skip_sheet.no.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def flag(self) -> None:
-        """Say that the photo under the pointer or the keyboard is broken."""
-        position = self.photo.position if self.photo.isVisible() else self.grid.pointed
+    def flag(self, position: int | None = None) -> None:
+        """Say that a photo is broken: this one, else the one under the pointer or the keyboard."""
+        if position is None:
+            position = self.photo.position if self.photo.isVisible() else self.grid.pointed
         if self.frozen or position is None or position in self.desk.flagged:
             return
         self.desk.flagged.add(position)
@@ -188,66 +190,15 @@ class SetPage(SetView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """All keys of the page, wherever on it the keyboard is."""
         self.clock.touch()
-        key = Qt.Key(event.key())
-        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        control = modifiers & Qt.KeyboardModifier.ControlModifier
-        if modifiers & (Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier):
-            event.ignore()
-        elif control:
-            if not self._control_key(key, bool(modifiers & Qt.KeyboardModifier.ShiftModifier)):
-                event.ignore()
-        elif not self._plain_key(key, bool(modifiers & Qt.KeyboardModifier.ShiftModifier)):
+        if not handle_key(self, event):
             event.ignore()
 
-    def _control_key(self, key: Qt.Key, shift: bool) -> bool:
-        calls: dict[Qt.Key, Callable[[], object]] = {
-            Qt.Key.Key_Z: self.redo if shift else self.undo,
-            Qt.Key.Key_Y: self.redo,
-            Qt.Key.Key_A: self.select_unsorted,
-            Qt.Key.Key_Return: self.submit,
-            Qt.Key.Key_Enter: self.submit,
-        }
-        return self._call(calls, key)
+    def type_digit(self, digit: int) -> None:
+        """A digit of a group's number."""
+        self._do_here(lambda: self.desk.type_digit(digit, self._now()))
 
-    def _plain_key(self, key: Qt.Key, shift: bool) -> bool:
-        if Qt.Key.Key_0 <= key <= Qt.Key.Key_9:
-            digit = key - Qt.Key.Key_0
-            self._do_here(lambda: self.desk.type_digit(digit, self._now()))
-            return True
-        arrows = {
-            Qt.Key.Key_Left: (-1, 0),
-            Qt.Key.Key_Right: (1, 0),
-            Qt.Key.Key_Up: (0, -1),
-            Qt.Key.Key_Down: (0, 1),
-        }
-        if key in arrows:
-            self._move(*arrows[key], shift)
-            return True
-        calls: dict[Qt.Key, Callable[[], object]] = {
-            Qt.Key.Key_Plus: self.new_group,
-            Qt.Key.Key_Equal: self.new_group,
-            Qt.Key.Key_Return: self.assign,
-            Qt.Key.Key_Enter: self.assign,
-            Qt.Key.Key_Delete: self.take_out,
-            Qt.Key.Key_Backspace: self.take_out,
-            Qt.Key.Key_Space: self.enlarge,
-            Qt.Key.Key_R: self.rest_into_own_groups,
-            Qt.Key.Key_F: self.flag,
-            Qt.Key.Key_I: self.open_instructions,
-            Qt.Key.Key_Home: lambda: self._go_to(0),
-            Qt.Key.Key_End: lambda: self._go_to(self.desk.n_items - 1),
-        }
-        return self._call(calls, key)
-
-    @staticmethod
-    def _call(calls: dict[Qt.Key, Callable[[], object]], key: Qt.Key) -> bool:
-        call = calls.get(key)
-        if call is None:
-            return False
-        call()
-        return True
-
-    def _move(self, dx: int, dy: int, extend: bool) -> None:
+    def step(self, dx: int, dy: int, extend: bool) -> None:
+        """Move the keyboard to the tile beside; with `extend` the selection grows along."""
         layout = self.grid.grid_layout
         if layout is None:
             return
@@ -255,9 +206,10 @@ class SetPage(SetView):
         # the first arrow only shows where the keyboard is: at the tile under the pointer, if there is one
         if not self.grid.keyboard_leads and self.grid.pointed is not None:
             focus = self.grid.pointed
-        self._go_to(layout.neighbour(focus, dx, dy), extend)
+        self.go_to(layout.neighbour(focus, dx, dy), extend)
 
-    def _go_to(self, position: int, extend: bool = False) -> None:
+    def go_to(self, position: int, extend: bool = False) -> None:
+        """Put the keyboard on a tile."""
         if not 0 <= position < self.desk.n_items:
             return
         self.desk.forget_digit()
@@ -297,6 +249,21 @@ class SetPage(SetView):
 
     def _chip_chosen(self, group: int) -> None:
         self._do(self.desk.choose_new if group == NEW else lambda: self.desk.choose(group))
+
+    def _show_menu(self, position: int, place: QPoint) -> None:
+        """What can be done to one photo, for those who look for it with the right button."""
+        self.menu.clear()
+        self.menu.addAction("See large\tSpace", lambda: self.enlarge(position))
+        taken = self.menu.addAction("Take out of its group\tDel", lambda: self._take_out_one(position))
+        taken.setEnabled(bool(self.desk.groups[position]))
+        flag = self.menu.addAction("Flag as broken\tF", lambda: self.flag(position))
+        flag.setEnabled(position not in self.desk.flagged)
+        self.menu.popup(place)
+
+    def _take_out_one(self, position: int) -> None:
+        self.desk.selection.clear()
+        self.desk.focus = position
+        self._do(self.desk.take_out)
 
     def _photo_moved(self, position: int) -> None:
         self.desk.focus = position
@@ -370,7 +337,6 @@ class SetPage(SetView):
     def _connect(self) -> None:
         for button, call in (
             (self.help_button, self.open_instructions),
-            (self.flag_button, self.flag),
             (self.skip_button, self.ask_to_skip),
             (self.worker_button, self.worker_left.emit),
             (self.undo_button, self.undo),
@@ -386,6 +352,7 @@ class SetPage(SetView):
         self.grid.toggled.connect(self._toggled)
         self.grid.ranged.connect(self._ranged)
         self.grid.enlarged.connect(self._double_clicked)
+        self.grid.menu_wanted.connect(self._show_menu)
         self.grid.installEventFilter(self)
         self.chips.chosen.connect(self._chip_chosen)
         self.photo.moved.connect(self._photo_moved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.annotate.chips import ChipBar
@@ -35,6 +35,8 @@ class SetView(QWidget):
         self.photo = PhotoView(self, pictures)
         self.instructions = InstructionsSheet(self)
         self.skip_sheet = SkipSheet(self)
+        self.menu = QMenu(self)
+        self.menu.setObjectName("photo-menu")
         self.chips.tab_after = self.redo_button
         self.draw_icons()
 
@@ -73,7 +75,6 @@ class SetView(QWidget):
         self.about.setObjectName("set-instructions")
         self.about.setProperty("rank", "second")
         self.help_button = self._button("Instructions", "instructions-button", "Show the instructions (I)")
-        self.flag_button = self._button("Flag", "flag-button", "Flag the photo under the keyboard as broken (F)")
         self.skip_button = self._button("Skip", "skip-button", "Leave this set to others")
         self.worker_button = self._button("", "change-worker", "Somebody else sorts")
         self._header = QHBoxLayout()
@@ -83,7 +84,7 @@ class SetView(QWidget):
         self._header.addWidget(self.about, 1)
         right = QHBoxLayout()
         right.setSpacing(0)
-        for button in (self.help_button, self.flag_button, self.skip_button, self.worker_button):
+        for button in (self.help_button, self.skip_button, self.worker_button):
             right.addWidget(button)
         self._header.addLayout(right)
 

@@ -12,6 +12,7 @@ HOW_TO = (
     ("Click, drag", "put photos into the chosen group; click again to take one out"),
     ("Shift + drag", "select photos, then press a number"),
     ("Space", "see one photo large"),
+    ("F, right click", "flag a photo that is broken"),
     ("Ctrl+Z", "undo, as far back as you like"),
     ("R", "put every photo that is left into a group of its own"),
 )
@@ -73,7 +74,7 @@ class InstructionsSheet(Sheet):
             line = QHBoxLayout()
             line.setSpacing(16)
             key = QLabel(f"<b>{keys}</b>")
-            key.setFixedWidth(110)
+            key.setFixedWidth(124)
             key.setAlignment(Qt.AlignmentFlag.AlignTop)
             text = QLabel(what)
             text.setWordWrap(True)
