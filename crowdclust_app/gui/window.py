@@ -81,11 +81,14 @@ class MainWindow(QMainWindow):
             self._opening.cancel()
         path = Path(path)
 
-        def work(_progress: Progress, _token: CancelToken) -> Campaign:
+        def work(_progress: Progress, token: CancelToken) -> Campaign:
             from crowdclust_app.services import recent
             from crowdclust_app.services.campaigns import Campaign
 
             campaign = Campaign.open(path)
+            if token.cancelled:
+                campaign.close()
+                token.check()
             if self.list_as_recent:
                 recent.remember(campaign.path)
             return campaign

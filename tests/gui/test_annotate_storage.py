@@ -15,6 +15,7 @@ from acting import CTRL, Person, find, press_button, settle, text_of
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from crowdclust_app.domain.sorting import Action, Sorting
 from crowdclust_app.gui import theme
@@ -87,7 +88,7 @@ def test_closing_the_window_stores_what_is_on_its_way(open_window: OpenWindow, c
 
 
 def test_a_change_that_cannot_be_stored_is_told_and_taken_off_the_screen(
-    open_window: OpenWindow, campaign_file: Path, monkeypatch: pytest.MonkeyPatch
+    open_window: OpenWindow, campaign_file: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = Person(open_window(campaign_file, "annotate"))
     person.sign_in("Ada")
@@ -106,7 +107,7 @@ def test_a_change_that_cannot_be_stored_is_told_and_taken_off_the_screen(
     person.click(2)
     person.key("z", CTRL)
     assert person.groups == (1, 1, 0, 0, 0, 0)
-    assert text_of(person.window, "status-said") == "Saving"
+    qtbot.waitUntil(lambda: text_of(person.window, "status-said") == "Saving")
     gate.set()
     person.settle()
     monkeypatch.setattr(annotation, "record", real)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFont,
@@ -269,6 +269,12 @@ class PhotoGrid(QWidget):
             self.redraw([t for t in changed if t < len(self._tiles)])
 
     # --- layout and pictures
+
+    def event(self, event: QEvent) -> bool:
+        """Another screen with other pixels needs other pictures."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._relayout()
+        return super().event(event)
 
     def resizeEvent(self, _event: QResizeEvent) -> None:
         """Lay the tiles out again."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout
 
-from crowdclust_app.domain.campaign import Worker
+from crowdclust_app.domain.campaign import Item, Worker
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.annotate.end_page import EndPage
 from crowdclust_app.gui.annotate.grid import Tile
@@ -39,8 +40,14 @@ class AnnotateScreen(Screen):
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell)
         self._campaign: Campaign | None = None
+        self._items: dict[int, Item] = {}
         self._looked_for_worker = False
         self._session: Session | None = None
+        # Most changes are stored within a few milliseconds; only a wait that can be felt is worth a word.
+        self._saving = QTimer(self)
+        self._saving.setSingleShot(True)
+        self._saving.setInterval(300)
+        self._saving.timeout.connect(lambda: shell.say("Saving"))
         self.pages = QStackedWidget()
         self.worker_page = WorkerPage()
         self.set_page = SetPage(shell.pictures)
@@ -78,6 +85,7 @@ class AnnotateScreen(Screen):
         """Another campaign: the worker is looked for when the screen is shown."""
         self._end_session()
         self._campaign = campaign
+        self._items = {}
         self._looked_for_worker = False
         self.set_page.set_campaign("" if campaign is None else campaign.instructions)
         self.pages.setCurrentWidget(self.worker_page)
@@ -123,6 +131,7 @@ class AnnotateScreen(Screen):
         session.turned.connect(self._show_turn)
         session.pending_changed.connect(self._show_pending)
         session.changed.connect(self.shell.data_changed)
+        session.coming.connect(lambda items: self.set_page.load_ahead(self._tiles(items)))
         session.lost.connect(self._tell_lost)
         session.failed.connect(self._tell_failed)
         self._session = session
@@ -198,7 +207,6 @@ class AnnotateScreen(Screen):
         flagged = {k for k, tile in enumerate(tiles) if tile.item.path in turn.flagged}
         self.pages.setCurrentWidget(self.set_page)
         self.set_page.show_set(tiles, turn.log, turn.progress, assignment.active_seconds, flagged)
-        self.set_page.load_ahead(self._tiles(turn.coming))
         read = self.shell.recall(READ_KEY, [])
         beginner = session.worker.name not in read and not turn.progress.submitted and not turn.log
         if beginner and not self.set_page.instructions.isVisible():
@@ -208,8 +216,9 @@ class AnnotateScreen(Screen):
     def _tiles(self, items: Sequence[int]) -> tuple[Tile, ...]:
         assert self._campaign is not None
         root = self._campaign.image_root
-        by_number = {item.number: item for item in self._campaign.items()}
-        return tuple(Tile(by_number[number], root / by_number[number].path) for number in items)
+        if not self._items:
+            self._items = {item.number: item for item in self._campaign.items()}
+        return tuple(Tile(self._items[number], root / self._items[number].path) for number in items)
 
     def _show_end(self, worker: Worker, submitted: int) -> None:
         sets = "1 set" if submitted == 1 else f"{submitted} sets"
@@ -246,7 +255,11 @@ class AnnotateScreen(Screen):
             self.shell.say("Photo flagged; sort it all the same")
 
     def _show_pending(self, pending: int) -> None:
-        self.shell.say("Saving" if pending else SAVED)
+        if not pending:
+            self._saving.stop()
+            self.shell.say(SAVED)
+        elif not self._saving.isActive():
+            self._saving.start()
 
     def _tell_lost(self, error: BaseException) -> None:
         self.set_page.freeze()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -33,15 +34,12 @@ class Turn:
         How far the worker has come.
     flagged
         Names of photos of this set that the worker has flagged.
-    coming
-        Items that will probably be in the next set, to be loaded ahead.
     """
 
     assignment: Assignment | None
     log: tuple[Action, ...]
     progress: WorkerProgress
     flagged: frozenset[str] = frozenset()
-    coming: tuple[int, ...] = ()
 
 
 class _Stream:
@@ -62,11 +60,13 @@ def fetch_turn(campaign: Campaign, worker: Worker) -> Turn:
     flagged = frozenset(
         flag.item for flag in campaign.flags() if flag.worker == worker.name and flag.hit == assignment.hit_name
     )
+    return Turn(assignment, annotation.log(campaign, assignment), progress, flagged)
+
+
+def followers(campaign: Campaign) -> dict[int, tuple[int, ...]]:
+    """For each HIT the items of the next in plan order: most often what a worker gets after it."""
     hits = campaign.hits()
-    # Most often the next in plan order; where it is another one, its photos are loaded when it comes.
-    after = next((k for k, hit in enumerate(hits, start=1) if hit.number == assignment.hit), len(hits))
-    coming = hits[after].items if after < len(hits) else ()
-    return Turn(assignment, annotation.log(campaign, assignment), progress, flagged, tuple(coming))
+    return {hit.number: after.items for hit, after in pairwise(hits)}
 
 
 class Session(QObject):
@@ -82,6 +82,8 @@ class Session(QObject):
         Something that other screens show was stored.
     lost : exception
         An action could not be stored; the set is read again and `turned` follows.
+    coming : tuple of int
+        Items that will probably be in the next set, to be loaded ahead.
     failed : exception
         A set could not be fetched, submitted, skipped; what is on screen is still true.
     """
@@ -91,6 +93,7 @@ class Session(QObject):
     changed = Signal()
     lost = Signal(object)
     failed = Signal(object)
+    coming = Signal(object)
 
     def __init__(self, jobs: Jobs, campaign: Campaign, worker: Worker, parent: QObject) -> None:
         super().__init__(parent)
@@ -100,6 +103,7 @@ class Session(QObject):
         self._assignment: Assignment | None = None
         self._stream = _Stream()
         self._over = False
+        self._followers: dict[int, tuple[int, ...]] | None = None
         self.pending = 0
 
     @property
@@ -214,6 +218,22 @@ class Session(QObject):
         self._assignment = turn.assignment
         self._stream = _Stream()
         self.turned.emit(turn)
+        if self._followers is not None:
+            self._tell_coming()
+        elif turn.assignment is not None:
+            # a large plan takes its time to be read; nobody waits for it, and the database's thread is free
+            self._jobs.start(
+                "decode", lambda _progress, _token: followers(self._campaign), on_done=self._know_plan, owner=self
+            )
+
+    def _know_plan(self, found: dict[int, tuple[int, ...]]) -> None:
+        self._followers = found
+        self._tell_coming()
+
+    def _tell_coming(self) -> None:
+        if self._over or self._assignment is None or self._followers is None:
+            return
+        self.coming.emit(self._followers.get(self._assignment.hit, ()))
 
     def _fail(self, error: BaseException) -> None:
         if not self._over:

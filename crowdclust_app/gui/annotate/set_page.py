@@ -64,6 +64,9 @@ class SetPage(SetView):
         """Put a set on the desk."""
         self.photo.hide()
         self.skip_sheet.close_sheet()
+        self.menu.close()
+        # what the set before still waited for must not come first
+        self._pictures.drop_waiting()
         self.desk = Desk(len(tiles), log)
         self.desk.flagged = flagged
         self.clock = ActiveClock(seconds, self._now)
@@ -217,6 +220,15 @@ class SetPage(SetView):
         self.desk.move_to(position, extend)
         self.grid.setFocus(Qt.FocusReason.OtherFocusReason)
         self.grid.redraw()
+        self._describe()
+
+    def _describe(self) -> None:
+        """Say for screen readers which photo the keyboard is on."""
+        desk = self.desk
+        if desk.focus < len(self.grid.tiles):
+            name = self.grid.tiles[desk.focus].item.path
+            group = f"group {desk.groups[desk.focus]}" if desk.groups[desk.focus] else "not sorted"
+            self.grid.setAccessibleDescription(f"Photo {desk.focus + 1} of {desk.n_items}, {name}, {group}")
 
     def _aim(self) -> None:
         """Without a selection, Enter is meant for the photo under the pointer or the keyboard."""
@@ -296,6 +308,7 @@ class SetPage(SetView):
         """Show what the desk says, everywhere."""
         desk = self.desk
         self.grid.redraw()
+        self._describe()
         self.chips.show_groups(desk.chips(), desk.sorting.members, desk.current)
         if self.photo.isVisible():
             self.photo.show_group(desk.groups[self.photo.position])
