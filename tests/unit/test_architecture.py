@@ -16,11 +16,11 @@ OURS = "crowdclust_app"
 ALLOWED = {
     "domain": {"numpy"},
     "sampling": {"domain", "numpy", "scipy", "numba"},
-    "inference": {"domain", "numpy", "scipy", "numba"},
+    "inference": {"domain", "numpy", "scipy", "numba", "pymetis"},
     # simulated campaigns follow a plan
     "evaluation": {"domain", "sampling", "numpy", "scipy", "numba"},
     "storage": {"domain", "sqlalchemy"},
-    "io": {"domain", "numpy", "PIL", "natsort"},
+    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib"},
     "services": {
         "domain",
         "sampling",
@@ -36,7 +36,7 @@ ALLOWED = {
     "gui": {"services", "domain", "numpy", "PySide6", "shiboken6", "pyqtgraph"},
     "cli": {"services", "domain", "gui"},
 }
-HEAVY = {"numba", "scipy", "pyqtgraph", "sqlalchemy", "PIL", "PySide6"}
+HEAVY = {"numba", "scipy", "pyqtgraph", "sqlalchemy", "PIL", "PySide6", "pymetis", "matplotlib"}
 
 
 def modules() -> list[Path]:

@@ -1,0 +1,166 @@
+"""The alternatives that crowdclustering is compared with, as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.inference.consensus import ensembles, nmf
+from crowdclust_app.inference.consensus.evidence import Evidence, Ints, Step, Watcher, evidence_of
+from crowdclust_app.inference.consensus.kmeans import kmeans
+from crowdclust_app.inference.consensus.partitioning import require_metis
+
+METHODS = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
+NEED_METIS = ("cspa", "mcla", "hbgf")
+NOT_SHOWN = 0
+
+
+class ConsensusClustering:
+    """One clustering out of partial clusterings, by a method that takes all workers for alike.
+
+    The constructor keeps its parameters; `fit` checks them. A fit is a function of the table, the parameters and the
+    seed.
+
+    Parameters
+    ----------
+    method
+        `nmf`: factorise the consensus matrix, unseen pairs as different (Li, Ding and Jordan 2007); `nmf-masked`: the
+        same on seen pairs only; `cspa`, `mcla`: Strehl and Ghosh 2002; `hbgf`: Fern and Brodley 2004; `spectral`:
+        k-means on the leading eigenvectors of the co-grouping operator, from which crowdclustering starts too.
+    clusters
+        How many clusters `K`; a method may leave some of them without items.
+    restarts
+        Random starts of factorisation, and of k-means (ten times as many); the best by their own measure is kept.
+    iterations, tolerance
+        Of factorisation: iterations of a start at most, and the relative change of the loss that ends them.
+    seed
+        Of everything random.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (N,)
+        Cluster of each item, counted from 1 by size; 0 for an item in no response with another one.
+    losses_ : tuple of float
+        Squared error of each iteration of the best factorisation; empty for the others.
+    n_iterations_ : int or None
+        Their number; None for the others.
+    converged_ : bool or None
+        Whether they sufficed; None for the others.
+    """
+
+    labels_: Ints
+    losses_: tuple[float, ...]
+    n_iterations_: int | None
+    converged_: bool | None
+
+    def __init__(
+        self,
+        method: str = "nmf",
+        clusters: int = 2,
+        restarts: int = 10,
+        iterations: int = 300,
+        tolerance: float = 1e-5,
+        seed: int = 0,
+    ) -> None:
+        self.method = method
+        self.clusters = clusters
+        self.restarts = restarts
+        self.iterations = iterations
+        self.tolerance = tolerance
+        self.seed = seed
+
+    def fit(
+        self,
+        table: ResponseTable,
+        progress: Callable[[Step], None] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ConsensusClustering:
+        """Cluster the items.
+
+        Parameters
+        ----------
+        table
+            The responses.
+        progress
+            Is given a step every iteration, on the calling thread.
+        cancel
+            Is looked at every iteration (METIS cannot be interrupted).
+
+        Raises
+        ------
+        UserError
+            When a parameter is out of range, there is no pair label, or METIS is needed and missing.
+        Cancelled
+            When `cancel` asks for it; nothing fitted is changed then.
+        """
+        self._check()
+        watcher = Watcher(progress, cancel)
+        watcher.at(0, 1, "counting what is together")
+        evidence = evidence_of(table)
+        clusters = min(self.clusters, evidence.n_items)
+        losses: tuple[float, ...] = ()
+        converged = None
+        if clusters == 1 or clusters == evidence.n_items:
+            found = np.arange(evidence.n_items) % clusters
+        elif self.method.startswith("nmf"):
+            factors = self._factorise(evidence, clusters, watcher)
+            found, losses, converged = factors.labels, factors.losses, factors.converged
+        elif self.method == "spectral":
+            found = self._spectral(table, clusters, watcher)
+        else:
+            found = getattr(ensembles, self.method)(evidence, clusters, self.seed)
+        watcher.at(1, 1, "done")
+        self.labels_ = np.full(table.n_items, NOT_SHOWN, dtype=np.int64)
+        self.labels_[evidence.shown] = 1 + number_by_size(found)
+        self.losses_ = losses
+        self.n_iterations_ = len(losses) or None
+        self.converged_ = converged
+        return self
+
+    def _check(self) -> None:
+        if self.method not in METHODS:
+            raise UserError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
+        for name in ("clusters", "restarts", "iterations"):
+            if getattr(self, name) < 1:
+                raise UserError(f"the number of {name} must be at least 1", todo="raise it")
+        if self.seed < 0:
+            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        if self.method in NEED_METIS:
+            require_metis()
+
+    def _factorise(self, evidence: Evidence, clusters: int, watcher: Watcher) -> nmf.Factors:
+        settings = nmf.NmfSettings(self.iterations, self.tolerance, self.restarts, self.seed)
+        method = nmf.factorise_seen if self.method == "nmf-masked" else nmf.factorise
+        return method(evidence, clusters, settings, watcher)
+
+    def _spectral(self, table: ResponseTable, clusters: int, watcher: Watcher) -> Ints:
+        """K-means on `K - 1` eigenvectors: chance is taken out of the operator, so there is no constant one."""
+        from crowdclust_app.inference.crowdclustering.data import labels_of
+        from crowdclust_app.inference.crowdclustering.starts import spectral_positions
+
+        random = np.random.default_rng([self.seed, 0])
+        points = spectral_positions(labels_of(table, consensus=True), clusters - 1, random)
+        return kmeans(points, clusters, 10 * self.restarts, self.seed, watcher)
+
+
+def number_by_size(labels: Ints) -> Ints:
+    """Number clusters from 0, the largest first, among equals the one with the first item.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Any numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Without gaps.
+    """
+    _, first, number, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    return rank[number]
