@@ -160,9 +160,9 @@ def _fit_text(summary: Mapping[str, Any]) -> list[str]:
         ("Items", f"{summary['items']:,}"),
         ("Pair labels", f"{summary['pair_labels']:,}"),
         ("Clusters", f"{summary['clusters']:,} (sizes {sizes})"),
-        ("Bound", f"{summary['bound']:,.2f}"),
-        ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
     ]
+    if summary["bound"] is not None:
+        rows += [("Bound", f"{summary['bound']:,.2f}"), ("Entropy", f"{summary['entropy_bits']:.4f} bits")]
     if "vi_nats" in summary:
         left_out = f", {summary['truth_ignored']:,} left out" if summary["truth_ignored"] else ""
         rows += [

@@ -10,6 +10,9 @@ from typing import Any, NoReturn
 from crowdclust_app import __version__
 from crowdclust_app.cli import aggregate
 
+# The names of services.fitting.METHODS, which cannot be imported here: it takes numpy, and --help has to be quick.
+METHODS = ("crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
+
 DESCRIPTION = "Find out which categories an image collection falls into, from many people's partial groupings."
 EPILOG = "Without a command the window opens. Exit codes: 0 done, 2 for you to mend, 1 our fault, 130 interrupted."
 
@@ -97,14 +100,16 @@ def _fit(commands: Any) -> None:
     parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
     parser.add_argument(
         "--method",
-        choices=("crowdclustering", "consensus"),
+        choices=METHODS,
         default="crowdclustering",
-        help="crowdclustering: every worker sorts in an own way; consensus: all sort alike (crowdclustering)",
+        metavar="NAME",
+        help="crowdclustering: every worker sorts in an own way; consensus: the same model with all sorting alike; or, "
+        "to compare with, nmf, nmf-masked, cspa, mcla, hbgf, spectral (crowdclustering)",
     )
     parser.add_argument("--dimensions", type=int, default=4, metavar="D", help="of the embedding (4)")
     parser.add_argument("--starts", type=int, default=4, metavar="N", help="the best of so many starts (4)")
     parser.add_argument("--clusters", type=_clusters, default="bound", metavar="bound|K", help="as many as the bound "
-                        "favours, or a number (bound)")  # fmt: skip
+                        "favours (methods to compare with take that number), or a number (bound)")  # fmt: skip
     parser.add_argument("--label-weight", type=float, default=1.0, metavar="W", help="how much each pair label counts, "
                         "above 0 and up to 1 (1)")  # fmt: skip
     _seed(parser)

@@ -19,7 +19,11 @@ _SAME_BOUND = 1e-3
 
 
 def summarise(
-    table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[str, Any], seconds: float
+    table: ResponseTable,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    seconds: float,
+    sentences: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Collect the figures of one fit.
 
@@ -33,6 +37,8 @@ def summarise(
         The attributes of a `FitResult`.
     seconds
         How long it took.
+    sentences
+        Verdicts of a method that has its own; those of `verdicts` when None.
 
     Returns
     -------
@@ -48,14 +54,14 @@ def summarise(
         "pair_labels": table.n_pair_labels,
         "clusters": int(np.count_nonzero(sizes)),
         "cluster_sizes": [int(size) for size in sizes if size],
-        "bound": float(arrays["bound"]),
-        "iterations": int(arrays["n_iterations"]),
-        "converged": bool(arrays["converged"]),
+        "bound": arrays["bound"],
+        "iterations": arrays["n_iterations"],
+        "converged": arrays["converged"],
         "starts": [float(bound) for bound in arrays["start_bounds"]],
         "entropy_bits": float(arrays["entropy_bits"]),
         "heldout_loglik": None,
         "heldout_se": None,
-        "verdicts": list(verdicts(table, settings, arrays)),
+        "verdicts": list(verdicts(table, settings, arrays) if sentences is None else sentences),
         "settings": dict(settings),
         "seconds": round(seconds, 3),
         "peak_memory_mb": peak_memory_mb(),
@@ -75,9 +81,6 @@ def verdicts(table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[
     tuple of str
         Convergence, agreement of the starts, what the design cannot answer, the label weight.
     """
-    from crowdclust_app.sampling.coverage import component_labels
-    from crowdclust_app.sampling.plan import design_warnings
-
     iterations = arrays["n_iterations"]
     rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
     if arrays["converged"]:
@@ -85,12 +88,20 @@ def verdicts(table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[
     else:
         sentences = [f"The fit had not converged after {rounds}; its figures could still change."]
     sentences.append(_about_starts(arrays["start_bounds"]))
-    parts = component_labels(table.n_items, table.response_ptr, table.items)
-    sentences.extend(design_warnings(parts, table.times_shown, table.n_items, todo="let some HITs join the parts"))
+    sentences.extend(design_sentences(table))
     if len(arrays["means"]) == 1:
         sentences.append("All items are in one cluster: these responses show no categories with these settings.")
     sentences.append(_about_label_weight(settings["label_weight"]))
     return tuple(sentence for sentence in sentences if sentence)
+
+
+def design_sentences(table: ResponseTable) -> tuple[str, ...]:
+    """What the responses cannot answer, whatever the method: parts that nothing joins, items never shown."""
+    from crowdclust_app.sampling.coverage import component_labels
+    from crowdclust_app.sampling.plan import design_warnings
+
+    parts = component_labels(table.n_items, table.response_ptr, table.items)
+    return tuple(design_warnings(parts, table.times_shown, table.n_items, todo="let some HITs join the parts"))
 
 
 def compare_with_truth(

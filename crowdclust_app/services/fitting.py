@@ -19,6 +19,7 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
+from crowdclust_app.services.baselines import BASELINES, fit_baseline
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
 
@@ -37,7 +38,7 @@ __all__ = [
     "fit_table",
 ]
 
-METHODS = ("crowdclustering", "consensus")
+METHODS = ("crowdclustering", "consensus", *BASELINES)
 
 _OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
 
@@ -51,7 +52,7 @@ class FitSettings:
     Parameters
     ----------
     method
-        `crowdclustering`, or `consensus`: the same model with every response given to one worker.
+        `crowdclustering`; `consensus`: the same model with every response given to one worker; or one of `BASELINES`.
     dimensions
         `D` of the embedding.
     starts
@@ -70,7 +71,7 @@ class FitSettings:
         Of the schedule: rounds before the mixture, joint iterations at most, relative change of the bound that ends it.
     """
 
-    method: Literal["crowdclustering", "consensus"] = "crowdclustering"
+    method: str = "crowdclustering"
     dimensions: int = 4
     starts: int = 4
     clusters: Literal["bound"] | int = "bound"
@@ -89,7 +90,7 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise UserError(f"there is no method {self.method}", todo=f"choose {' or '.join(METHODS)}")
+            raise UserError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
         if not 1 <= self.dimensions <= 20:
             raise UserError(f"{self.dimensions} dimensions cannot be fitted", todo="choose 1 to 20 dimensions")
         for name in ("starts", "layer_rounds", "max_iterations"):
@@ -172,7 +173,7 @@ class FitResult:
         Expected share of each cluster.
     bound
         The lower bound on the log evidence at the end; comparable between fits of the same data, method, prior and
-        label weight.
+        label weight. None for a method without one.
     lower_bounds : tuple of (phase, bound)
         The best start's trace; monotone inside a phase.
     start_bounds
@@ -203,11 +204,11 @@ class FitResult:
     means: NDArray[np.float64]
     covariances: NDArray[np.float64]
     mixing: NDArray[np.float64]
-    bound: float
+    bound: float | None
     lower_bounds: tuple[tuple[str, float], ...]
     start_bounds: tuple[float, ...]
-    n_iterations: int
-    converged: bool
+    n_iterations: int | None
+    converged: bool | None
     entropy_bits: float
     fisher: NDArray[np.float64]
     confusion: NDArray[np.float64]
@@ -294,6 +295,8 @@ def fit_table(
     if settings.clusters != "bound" and settings.clusters > table.n_items:
         what = f"{table.n_items} items cannot fall into {settings.clusters} clusters"
         raise UserError(what, todo="lower the number of clusters")
+    if settings.method in BASELINES:
+        return fit_baseline(table, settings, progress, cancel)
     if progress:
         progress(ProgressReport(0, None, "preparing"))
     from crowdclust_app.inference.crowdclustering import Crowdclustering

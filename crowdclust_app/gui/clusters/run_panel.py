@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.runs import RunsModel
+from crowdclust_app.gui.clusters.runs import METHOD_NAMES, RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
@@ -276,7 +276,7 @@ def _work(
 def progress_in_words(report: ProgressReport) -> str:
     """How far a fit has come, in one line."""
     if not isinstance(report, FitProgress):
-        return "Preparing (the first run on a computer takes longer)"
+        return report.text if report.total else "Preparing (the first run on a computer takes longer)"
     phase = {"layers": "positions", "mixture": "clusters", "joint": "joint"}.get(report.phase, report.phase)
     parts = [f"start {report.start} of {report.starts}", f"{phase}, sweep {report.iteration}"]
     if report.phase != "layers":
@@ -288,17 +288,21 @@ def summary_in_words(run: Run) -> str:
     """What a run found, as rich text: figures in two columns, then the verdicts."""
     summary: Any = run.result.summary
     bounds = summary["starts"]
-    rows = [
-        ("Clusters", f"{summary['clusters']}"),
-        ("Bound", f"{summary['bound']:,.1f}"),
-        ("Starts", "1" if len(bounds) == 1 else f"{len(bounds)}, {max(bounds) - min(bounds):,.1f} apart"),
-        ("Converged", "yes" if summary["converged"] else "no"),
-        ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
+    rows = [("Method", METHOD_NAMES.get(summary["method"], summary["method"])), ("Clusters", f"{summary['clusters']}")]
+    if summary["bound"] is not None:
+        rows += [
+            ("Bound", f"{summary['bound']:,.1f}"),
+            ("Starts", "1" if len(bounds) == 1 else f"{len(bounds)}, {max(bounds) - min(bounds):,.1f} apart"),
+            ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
+            ("Label weight", f"{run.settings.label_weight:g}"),
+        ]
+    if summary["converged"] is not None:
+        rows.append(("Converged", "yes" if summary["converged"] else "no"))
+    rows += [
         ("Items", f"{summary['items']:,}"),
         ("Responses", f"{summary['responses']:,}"),
         ("Workers", f"{summary['workers']:,}"),
         ("Pair labels", f"{summary['pair_labels']:,}"),
-        ("Label weight", f"{run.settings.label_weight:g}"),
         ("Time", people_time(run.seconds)),
     ]
     table = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)

@@ -9,7 +9,16 @@ from crowdclust_app.gui.words import count_of, people_date
 from crowdclust_app.services.figures import RunInfo
 
 AnyIndex = QModelIndex | QPersistentModelIndex
-METHOD_NAMES = {"crowdclustering": "Crowdclustering", "consensus": "Consensus"}
+METHOD_NAMES = {
+    "crowdclustering": "Crowdclustering",
+    "consensus": "Consensus",
+    "nmf": "NMF",
+    "nmf-masked": "NMF, seen pairs",
+    "cspa": "CSPA",
+    "mcla": "MCLA",
+    "hbgf": "HBGF",
+    "spectral": "Spectral",
+}
 
 
 class RunsModel(QAbstractListModel):

@@ -13,7 +13,8 @@ from crowdclust_app.services.fitting import FitSettings
 
 FIELD = 164
 ABOUT = {
-    "method": "Consensus (Bayesian) is the same model as if one worker had given every response",
+    "method": "Consensus (Bayesian) is the same model as if one worker had given every response. The others are "
+    "there to compare with; they take the number of clusters from Crowdclustering where none is given",
     "dimensions": "Dimensions of the space in which the items lie",
     "starts": "The fit begins so many times from different positions; the highest bound wins",
     "clusters": "How many clusters: as many as the bound favours, or a number",

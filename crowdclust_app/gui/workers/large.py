@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.painting import paint_badge, paint_photo
+from crowdclust_app.gui.words import ABSENT
 from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_picture
 
 EXAMPLES = 2
@@ -127,7 +130,7 @@ class LargeMatrix(QWidget):
             value = float(self._matrix[row, column])  # type: ignore[index]
             painter.setPen(theme.text_on(colour_of(value)))
             rect = QRect(square.left() + column * cell, square.top() + row * cell, cell, cell)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, f"{value:.2f}")
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, ABSENT if isnan(value) else f"{value:.2f}")
 
     def _paint_cursor(self, painter: QPainter, square: QRect, cell: int) -> None:
         if self._cell is None:
@@ -194,4 +197,5 @@ class LargeMatrix(QWidget):
         first, second = self._numbers[row], self._numbers[column]
         value = float(self._matrix[row, column])
         which = f"two of cluster {first}" if first == second else f"one of cluster {first} and one of cluster {second}"
-        self.pointed.emit(f"{value:.3f}: puts {which} into one group")
+        known = "no figure from this method" if isnan(value) else f"{value:.3f}"
+        self.pointed.emit(f"{known}: puts {which} into one group")

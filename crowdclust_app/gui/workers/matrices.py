@@ -17,8 +17,8 @@ def _table() -> NDArray[np.uint8]:
 
 
 def colour_of(probability: float) -> QColor:
-    """The colour of a probability."""
-    red, green, blue = _table()[int(np.clip(round(probability * 255), 0, 255))]
+    """The colour of a probability; that of 0 where there is none (NaN)."""
+    red, green, blue = _table()[int(np.clip(round(float(np.nan_to_num(probability)) * 255), 0, 255))]
     return QColor(int(red), int(green), int(blue))
 
 

@@ -73,7 +73,7 @@ def test_plan_warns_in_words(run) -> None:
         (["fit", "x.csv", "--clusters", 0], "0 is no number of clusters"),
         (["fit", "x.csv", "--label-weight", 2], "the label weight 2 is out of range"),
         (["fit", "x.csv", "--label-weight", "nan"], "the label weight nan is out of range"),
-        (["fit", "x.csv", "--method", "nmf"], "invalid choice: 'nmf'"),
+        (["fit", "x.csv", "--method", "kmeans"], "invalid choice: 'kmeans'"),
         (["fit", "x.csv", "--threads", 2], "unrecognized arguments: --threads 2"),
         (["simulate", "--out", "s", "--workers", 2], "a HIT needs 5 different workers and there are 2"),
         (["simulate", "--items", 30], "the following arguments are required: --out"),
@@ -207,3 +207,24 @@ def test_real_sortings(run, shared_data: Path, name: str) -> None:
     assert set(done.summary) >= FIT_KEYS | TRUTH_KEYS
     assert done.summary["clusters"] >= 2
     assert 0 < done.summary["vi_nats"] < 3
+
+
+@pytest.mark.parametrize("method", ["nmf", "nmf-masked", "spectral"])
+def test_methods_to_compare_with_are_fits_too(run, responses: Path, tmp_path: Path, method: str) -> None:
+    truth = "\n".join(f"{'warm' if n % 2 else 'cold'}/{n:02d}.png,{n % 2}" for n in range(12))
+    (tmp_path / "truth.csv").write_text(f"item,category\n{truth}\n")
+    argv = ["fit", responses, "--method", method, "--clusters", 2, "--truth", "truth.csv"]
+    done = run(*argv, "--json", "--out", "fitted")
+    assert done.code == 0
+    assert set(done.summary) >= FIT_KEYS | TRUTH_KEYS
+    assert (done.summary["bound"], done.summary["clusters"], done.summary["vi_nats"]) == (None, 2, 0)
+    assert {path.name for path in (tmp_path / "fitted").iterdir()} >= {"clusters.csv", "confusion.csv", "summary.json"}
+    text = run(*argv).out
+    assert "Bound" not in text
+    assert f"The method {method} was told the number of clusters, 2" in text
+
+
+def test_the_methods_of_the_parser_are_those_of_the_service() -> None:
+    from crowdclust_app.cli import parser
+
+    assert parser.METHODS == fitting.METHODS

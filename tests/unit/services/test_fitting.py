@@ -198,7 +198,7 @@ def test_truth_is_compared_where_both_know_an_item() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"method": "nmf"}, "there is no method nmf"),
+        ({"method": "kmeans"}, "there is no method kmeans"),
         ({"dimensions": 0}, "0 dimensions"),
         ({"starts": 0}, "the starts must be at least 1"),
         ({"clusters": 0}, "0 is no number of clusters"),
