@@ -50,7 +50,9 @@ class NewCampaignForm(Screen):
         self.instructions.setPlaceholderText("Put photos that belong together into the same group.")
         self.instructions.setTabChangesFocus(True)
         self.instructions.setMinimumHeight(72)
-        form.addWidget(self.instructions, 1)
+        self.instructions.setMaximumHeight(320)
+        form.addWidget(self.instructions, 4)
+        form.addStretch(1)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setWidget(left)
@@ -85,6 +87,9 @@ class NewCampaignForm(Screen):
         self.path_field = QLineEdit()
         self.path_field.setObjectName("campaign-path")
         self.path_field.setAccessibleName("The campaign's file")
+        for field in (self.folder_field, self.path_field):
+            # paths are longer than the fields
+            field.textChanged.connect(field.setToolTip)
         self.elsewhere = QPushButton("Change")
         self.elsewhere.setObjectName("choose-file")
         for button in (self.choose, self.elsewhere):

@@ -165,7 +165,7 @@ def test_everything_can_be_sorted_by_keyboard(person: Person) -> None:
     person.key("2")
     person.key(Qt.Key.Key_Return)
     assert person.groups[:2] == (1, 2)
-    assert person.grid.accessibleDescription() == f"Photo 2 of 6, {person.grid.tiles[1].item.path}, group 2"
+    assert person.grid.accessibleDescription() == "Photo 2 of 6, group 2"
     person.key(Qt.Key.Key_Down)
     if layout.rows > 1:
         below = 1 + layout.columns

@@ -14,6 +14,7 @@ import pytest
 from acting import CTRL, Person, find, press_button, settle, text_of
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -271,3 +272,34 @@ def test_the_next_sets_photos_are_loaded_ahead(open_window: OpenWindow, campaign
     items = {item.number: item for item in person.window.campaign.items()}  # type: ignore[union-attr]
     kept = {key[0] for key in person.window.pictures._kept}
     assert {items[number].content_hash for number in hits[1].items} <= kept
+
+
+def test_a_set_handed_in_from_another_window_gives_way_to_the_next(
+    open_window: OpenWindow, campaign_file: Path
+) -> None:
+    person = Person(open_window(campaign_file, "annotate"))
+    person.sign_in("Ada")
+    person.key("r")
+    person.settle()
+    here = [tile.item.path for tile in person.grid.tiles]
+    with Campaign.open(campaign_file) as campaign:
+        assignment = annotation.next_assignment(campaign, campaign.workers()[0])
+        assert assignment is not None
+        annotation.submit(campaign, assignment, 1.0)
+    person.key(Qt.Key.Key_Return, CTRL)
+    person.settle()
+    assert "submitted already" in text_of(person.window, "error-text")
+    assert [tile.item.path for tile in person.grid.tiles] != here
+    assert text_of(person.window, "set-title") == "Set 2 of 6"
+    person.click(0)
+    assert len(person.stored()) == 1
+
+
+def test_names_of_files_are_kept_from_those_who_sort(open_window: OpenWindow, campaign_file: Path) -> None:
+    """A folder named after the category would tell annotators what to see."""
+    person = Person(open_window(campaign_file, "annotate"))
+    person.sign_in("Ada")
+    QTest.mouseMove(person.grid, person.centre(0))
+    QTest.mouseMove(person.grid, person.centre(1))
+    shown = [widget.toolTip() + widget.accessibleDescription() for widget in person.page.findChildren(QWidget)]
+    assert not any("photo0" in text or "even" in text or "odd" in text for text in shown)

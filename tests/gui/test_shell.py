@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +191,25 @@ def test_a_file_that_is_no_campaign_is_refused_and_left_alone(
     assert find(window, QWidget, "error-bar").isVisible()
     assert window.campaign is None
     assert path.read_bytes() == content
+
+
+def test_half_a_campaign_is_refused(open_window: OpenWindow, campaign_file: Path) -> None:
+    whole = campaign_file.read_bytes()
+    campaign_file.write_bytes(whole[: len(whole) // 2])
+    window = open_window(campaign_file)
+    assert window.campaign is None
+    assert find(window, QWidget, "error-bar").isVisible()
+    assert "study.crowdclust" in text_of(window, "error-text")
+    assert not find(window, QAbstractButton, "error-details-button").isVisible()
+    assert campaign_file.read_bytes() == whole[: len(whole) // 2]
+
+
+def test_a_campaign_of_a_newer_version_is_refused(open_window: OpenWindow, campaign_file: Path) -> None:
+    with closing(sqlite3.connect(campaign_file)) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    window = open_window(campaign_file)
+    assert window.campaign is None
+    assert "newer" in text_of(window, "error-text")
 
 
 def test_exceptions_of_any_thread_reach_the_error_bar(open_window: OpenWindow, monkeypatch: pytest.MonkeyPatch) -> None:

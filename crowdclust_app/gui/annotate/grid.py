@@ -264,8 +264,6 @@ class PhotoGrid(QWidget):
         if tile != self._hover:
             changed = [t for t in (tile, self._hover) if t is not None]
             self._hover = tile
-            item = self._tiles[tile].item if tile is not None and tile < len(self._tiles) else None
-            self.setToolTip("" if item is None else item.path)
             self.redraw([t for t in changed if t < len(self._tiles)])
 
     # --- layout and pictures

@@ -92,7 +92,7 @@ class PhotoView(QWidget):
         """The second click of the double click that opened it is not meant for it."""
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The photo, its name, its group."""
+        """The photo and its group; not its name, which may give away what others call it."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), GROUND)
         if not self._tiles:
@@ -122,8 +122,8 @@ class PhotoView(QWidget):
             left += 44
         painter.setFont(self.font())
         painter.setPen(INK)
-        name = f"{tile.item.path}   {self.position + 1} of {len(self._tiles)}"
-        painter.drawText(line.adjusted(left - 16, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), name)
+        number = f"{self.position + 1} of {len(self._tiles)}"
+        painter.drawText(line.adjusted(left - 16, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), number)
         painter.setPen(theme.mix(INK, GROUND, 0.35))
         keys = "← → browse   1–9 group   Space close"
         painter.drawText(line, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), keys)

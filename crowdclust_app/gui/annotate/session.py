@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import Assignment, Worker
+from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.sorting import Action
-from crowdclust_app.gui.jobs import Jobs
+from crowdclust_app.gui.jobs import Jobs, Work
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -204,13 +205,19 @@ class Session(QObject):
 
     # --- on the main thread again
 
-    def _finish(self, work: object) -> None:
+    def _finish(self, work: Work) -> None:
         def done(turn: Turn | None) -> None:
             if turn is not None:
                 self._turn(turn)
                 self.changed.emit()
 
-        self._jobs.start("database", work, on_done=done, on_failed=self._fail, owner=self, essential=True)  # type: ignore[arg-type]
+        def failed(error: BaseException) -> None:
+            self._fail(error)
+            if isinstance(error, UserError) and not self._over:
+                # the set is not what it was: handed in from another window, or left for so long that others have it
+                self.fetch()
+
+        self._jobs.start("database", work, on_done=done, on_failed=failed, owner=self, essential=True)
 
     def _turn(self, turn: Turn) -> None:
         if self._over:

@@ -226,9 +226,8 @@ class SetPage(SetView):
         """Say for screen readers which photo the keyboard is on."""
         desk = self.desk
         if desk.focus < len(self.grid.tiles):
-            name = self.grid.tiles[desk.focus].item.path
             group = f"group {desk.groups[desk.focus]}" if desk.groups[desk.focus] else "not sorted"
-            self.grid.setAccessibleDescription(f"Photo {desk.focus + 1} of {desk.n_items}, {name}, {group}")
+            self.grid.setAccessibleDescription(f"Photo {desk.focus + 1} of {desk.n_items}, {group}")
 
     def _aim(self) -> None:
         """Without a selection, Enter is meant for the photo under the pointer or the keyboard."""
