@@ -27,7 +27,7 @@ class SimulationSettings:
     Parameters
     ----------
     items, clusters
-        Number of items and of the categories they truly belong to (sizes equal up to one).
+        Number of items and of the categories they truly belong to.
     items_per_hit, redundancy, workers_per_hit
         `M`, `V`, `R` of the plan.
     workers
@@ -42,6 +42,9 @@ class SimulationSettings:
         Seed of everything.
     pareto
         Whether a few workers do most of the work, instead of all the same share.
+    size_ratio
+        How many times as large as the smallest category the largest is; the sizes between are evenly spaced. With 1
+        all are equal up to one.
     """
 
     items: int = 1000
@@ -55,6 +58,7 @@ class SimulationSettings:
     random_workers: int = 0
     seed: int = 0
     pareto: bool = False
+    size_ratio: float = 1.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.clusters <= self.items:
@@ -68,6 +72,9 @@ class SimulationSettings:
         for name, value in (("noise", self.noise), ("coarse", self.coarse)):
             if not 0 <= value <= 1:
                 raise UserError(f"the {name} {value:g} is not a share", todo="choose a number from 0 to 1")
+        if not 1 <= self.size_ratio < float("inf"):
+            what = f"the largest category cannot be {self.size_ratio:g} times as large as the smallest"
+            raise UserError(what, todo="choose 1 or more")
         _ = self.plan
 
     @property
@@ -191,7 +198,7 @@ def simulate_campaign(settings: SimulationSettings) -> SimulatedCampaign:
         The same for the same settings.
     """
     rng = np.random.default_rng(settings.seed)
-    truth = rng.permutation(np.arange(settings.items) % settings.clusters)
+    truth = rng.permutation(_categories(settings.items, settings.clusters, settings.size_ratio))
     similar = _similar_categories(rng.random((settings.clusters, 2)))
     random = set(rng.choice(settings.workers, size=settings.random_workers, replace=False).tolist())
     names = _numbered("w", settings.workers)
@@ -253,6 +260,16 @@ def tall_red_campaign(settings: TallRedSettings, item_names: Sequence[str] | Non
 def _numbered(prefix: str, count: int) -> tuple[str, ...]:
     width = len(str(count))
     return tuple(f"{prefix}{number:0{width}d}" for number in range(1, count + 1))
+
+
+def _categories(items: int, clusters: int, size_ratio: float) -> NDArray[np.int64]:
+    """Category of each item in order, each with at least one item."""
+    if size_ratio == 1:
+        return np.arange(items) % clusters
+    # one item each, the others by the shares
+    shares = np.linspace(1.0, size_ratio, clusters)
+    ends = np.floor(np.cumsum(shares) / shares.sum() * (items - clusters) + 0.5).astype(np.int64)
+    return np.repeat(np.arange(clusters), 1 + np.diff(ends, prepend=0))
 
 
 def _similar_categories(points: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -139,3 +139,19 @@ def test_the_tall_and_red_example() -> None:
 def test_the_example_needs_enough_workers() -> None:
     with pytest.raises(UserError, match="needs 8 different workers and there are 7"):
         tall_red_campaign(TallRedSettings(height_workers=0))
+
+
+@pytest.mark.parametrize(("items", "clusters", "ratio"), [(1000, 10, 4.0), (12, 5, 8.0), (5, 5, 3.0), (7, 1, 2.0)])
+def test_categories_of_uneven_size(items: int, clusters: int, ratio: float) -> None:
+    settings = SimulationSettings(items=items, clusters=clusters, size_ratio=ratio, workers=8)
+    sizes = sorted(Counter(simulate_campaign(settings).truth).values())
+    assert len(sizes) == clusters
+    assert sum(sizes) == items
+    if items == 1000:
+        assert sizes[-1] / sizes[0] == pytest.approx(ratio, rel=0.1)
+        assert np.ptp(np.diff(sizes)) <= 2
+
+
+def test_a_size_ratio_below_one_is_refused() -> None:
+    with pytest.raises(UserError, match="the largest category cannot be 0.5 times"):
+        SimulationSettings(size_ratio=0.5)
