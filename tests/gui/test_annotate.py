@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from acting import CTRL, SHIFT, Person, find, press_button, settle, text_of
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
 from crowdclust_app.gui.window import MainWindow
@@ -403,3 +404,23 @@ def test_a_right_click_offers_what_can_be_done_to_one_photo(person: Person) -> N
     actions["See large"].trigger()
     assert person.photo.position == 2
     assert person.photo.isVisible()
+
+
+def test_a_gesture_whose_button_was_let_go_elsewhere_is_void(person: Person) -> None:
+    QTest.mousePress(person.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, person.centre(0))
+    none = Qt.MouseButton.NoButton
+    for position in (1, 2):
+        place = QPointF(person.centre(position))
+        event = QMouseEvent(QEvent.Type.MouseMove, place, place, none, none, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(person.grid, event)
+    person.settle()
+    assert person.groups == (0,) * 6
+    person.click(3)
+    assert person.groups == (0, 0, 0, 1, 0, 0)
+
+
+def test_quick_clicks_on_two_tiles_are_no_double_click(person: Person) -> None:
+    person.click(0)
+    QTest.mouseDClick(person.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, person.centre(1))
+    assert not person.photo.isVisible()
+    assert person.groups == (1, 1, 0, 0, 0, 0)

@@ -179,6 +179,10 @@ class PhotoGrid(QWidget):
         if self._layout is None or self._desk is None:
             return
         place = event.position()
+        if self._press is not None and not event.buttons() & Qt.MouseButton.LeftButton:
+            # the button was let go elsewhere (a menu, another window): the gesture is void
+            self._press, self._before, self._stroke, self._band = None, None, [], None
+            self.update()
         if self._press is None:
             self.keyboard_leads = False
             self._set_hover(self._layout.at(place.x(), place.y()))
@@ -227,7 +231,7 @@ class PhotoGrid(QWidget):
         if self._layout is None or self._desk is None or event.button() != Qt.MouseButton.LeftButton:
             return
         tile = self._layout.at(event.position().x(), event.position().y())
-        if tile is not None and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if tile is not None and event.modifiers() == Qt.KeyboardModifier.NoModifier:
             self._press, self._stroke = None, []
             self.enlarged.emit(tile)
 

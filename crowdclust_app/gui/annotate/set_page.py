@@ -242,8 +242,11 @@ class SetPage(SetView):
 
     def _double_clicked(self, position: int) -> None:
         """A double click only looks: what its first click did is taken back."""
-        if self._last_clicked == position:
-            self._do(self.desk.undo)
+        if self._last_clicked != position:
+            # two quick clicks on two tiles, close together at their border
+            self._clicked(position)
+            return
+        self._do(self.desk.undo)
         self.enlarge(position)
 
     def _banded(self, positions: list[int], keep: bool) -> None:
