@@ -81,12 +81,12 @@ class _SumProduct(_Messages):
     def _infer(self, table: LabelTable, run: Run) -> Posterior:
         if not isinstance(self.prior, Mapping):
             self._nodes = BetaNodes(*self._beta)
+            self._peaks = np.full((table.n_workers, 2), -1, dtype=np.int64)
         return super()._infer(table, run)
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Run) -> Floats:
         from crowdclust_app.inference.binary.bp_kernels import one_coin_messages, two_coin_messages
 
-        kernel = two_coin_messages if self._two_coins else one_coin_messages
         out = np.empty_like(incoming)
         for worker in range(len(edges.pointers) - 1):
             begin, end = edges.pointers[worker], edges.pointers[worker + 1]
@@ -97,7 +97,11 @@ class _SumProduct(_Messages):
             mine = slice(begin, end)
             ones, zeros = edges.ones[mine], edges.zeros[mine]
             p, r, log_weights = self._nodes.of_degree(int(ones.sum() + zeros.sum()))
-            kernel(incoming[mine], ones, zeros, p, r, log_weights, out[mine])
+            columns = (incoming[mine], ones, zeros, p, r, log_weights)
+            if self._two_coins:
+                two_coin_messages(*columns, self._peaks[worker], out[mine])
+            else:
+                one_coin_messages(*columns, out[mine])
         return out
 
 
@@ -122,6 +126,7 @@ class TwoCoinBeliefPropagation(_SumProduct):
     """Sum-product belief propagation with independent priors on sensitivity and specificity."""
 
     name = "bp2"
+    usual_iterations = 100
     _two_coins = True
 
 

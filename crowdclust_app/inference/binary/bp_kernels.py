@@ -1,6 +1,9 @@
 """Messages from one worker to its tasks, by quadrature; compiled, without the interpreter's lock.
 
-Messages are log-odds of the second class; `odds[e]` is the probability of that class that comes in along edge `e`.
+Messages are log-odds of the second class. An edge that says the second class `u` times and the first `v` times has the
+factor `s U + (1 - s) D`, with `s` the probability of the second class that comes in along it, and `U` and `D` the
+probabilities of those answers in either class. The edges of a worker are sorted by `(u, v)`, so that `U` and `D` change
+seldom. A factor common to `U` and `D` cancels, and keeps powers within range.
 """
 
 from __future__ import annotations
@@ -14,206 +17,239 @@ from crowdclust_app.inference.binary.table import Codes, Floats
 
 # Factors multiplied before a logarithm is taken: no product of this many leaves the range of a double.
 _BLOCK = 16
-# Nodes whose weight is this much below the largest (natural log) add nothing to a double.
-_NEGLIGIBLE = 60.0
+# Weights this much below the largest (natural log) add nothing to a double.
+_NEGLIGIBLE = 45.0
+# Half the width of the first square of nodes around the peak: there are at least 1.6 nodes to a standard deviation.
+_HALF_WIDTH = 14
+_TINY = 1e-300
+# Without these, sums and divisions are not vectorised. The same call still gives the same bits.
+_FAST = {"reassoc", "contract"}
 
 
 @njit(nogil=True, cache=True)
+def _probabilities(incoming: Floats) -> Floats:
+    odds = np.empty(len(incoming))
+    for e in range(len(incoming)):
+        odds[e] = 1.0 / (1.0 + math.exp(-incoming[e]))
+    return odds
+
+
+@njit(nogil=True, cache=True)
+def _answers(ones: int, zeros: int, right: Floats, wrong: Floats, into: Floats) -> None:
+    """Write the probability of the answers: `right^ones wrong^zeros`."""
+    for k in range(len(right)):
+        if ones == 1 and zeros == 0:
+            into[k] = right[k]
+        elif ones == 0 and zeros == 1:
+            into[k] = wrong[k]
+        else:
+            into[k] = math.exp(ones * math.log(right[k]) + zeros * math.log(wrong[k]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
 def one_coin_messages(
     incoming: Floats, ones: Codes, zeros: Codes, p: Floats, r: Floats, log_weights: Floats, out: Floats
 ) -> None:
-    """Write the messages of a worker with one label an edge or more.
+    """Write the messages of a worker with one coin.
 
     Parameters
     ----------
     incoming : ndarray of shape (n,)
         Log-odds that come in.
     ones, zeros : ndarray of shape (n,)
-        How often each edge says the second and the first class.
+        How often each edge says the second and the first class; sorted.
     p, r, log_weights : ndarray of shape (m,)
         Accuracy, one minus it, log quadrature weight.
     out : ndarray of shape (n,)
         Log-odds that go out.
     """
     n, m = len(incoming), len(p)
-    odds = np.empty(n)
-    for e in range(n):
-        odds[e] = 1.0 / (1.0 + math.exp(-incoming[e])) if incoming[e] > -700.0 else 0.0
-    logs = log_weights.copy()
-    product = np.ones(m)
+    odds = _probabilities(incoming)
+    logs, product = log_weights.copy(), np.ones(m)
+    up, down = np.empty(m), np.empty(m)
     pending = 0
     for e in range(n):
-        if ones[e] + zeros[e] == 1:
-            s = odds[e] if ones[e] == 1 else 1.0 - odds[e]
-            c = 1.0 - s
-            for k in range(m):
-                product[k] *= s * p[k] + c * r[k]
-            pending += 1
-            if pending == _BLOCK:
-                for k in range(m):
-                    logs[k] += math.log(product[k])
-                    product[k] = 1.0
-                pending = 0
-        else:
-            for k in range(m):
-                logs[k] += _log_factor(odds[e], ones[e], zeros[e], p[k], r[k])
-    if pending:
+        if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
+            _answers(ones[e], zeros[e], p, r, up)
+            _answers(ones[e], zeros[e], r, p, down)
+        s = odds[e]
+        c = 1.0 - s
         for k in range(m):
-            logs[k] += math.log(product[k])
+            product[k] *= s * up[k] + c * down[k]
+        pending += ones[e] + zeros[e]
+        if pending >= _BLOCK:
+            for k in range(m):
+                logs[k] += math.log(product[k] + _TINY)
+                product[k] = 1.0
+            pending = 0
+    for k in range(m):
+        logs[k] += math.log(product[k] + _TINY)
     largest = logs.max()
-    first = 0
+    first, last = 0, m
     while logs[first] < largest - _NEGLIGIBLE:
         first += 1
-    last = m
     while logs[last - 1] < largest - _NEGLIGIBLE:
         last -= 1
-    weight = np.exp(logs[first:last] - largest)
+    p, r, weight = p[first:last], r[first:last], np.exp(logs[first:last] - largest)
+    up, down = np.empty(len(p)), np.empty(len(p))
     for e in range(n):
-        up, down = 0.0, 0.0
-        if ones[e] + zeros[e] == 1:
-            s = odds[e] if ones[e] == 1 else 1.0 - odds[e]
-            c = 1.0 - s
-            for k in range(first, last):
-                share = weight[k - first] / (s * p[k] + c * r[k])
-                up += share * p[k]
-                down += share * r[k]
-            out[e] = math.log(up) - math.log(down)
-            if zeros[e] == 1:
-                out[e] = -out[e]
-        else:
-            out[e] = _repeated_message(odds[e], ones[e], zeros[e], p[first:last], r[first:last], weight)
+        if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
+            _answers(ones[e], zeros[e], p, r, up)
+            _answers(ones[e], zeros[e], r, p, down)
+        out[e] = _message(odds[e], weight, up, down)
 
 
-@njit(nogil=True, cache=True)
-def _log_factor(odds: float, ones: int, zeros: int, p: float, r: float) -> float:
-    """Log of an edge's factor when a worker answered more than once."""
-    up = ones * math.log(p) + zeros * math.log(r)
-    down = zeros * math.log(p) + ones * math.log(r)
-    largest = max(up, down)
-    return largest + math.log(odds * math.exp(up - largest) + (1.0 - odds) * math.exp(down - largest) + 1e-300)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _message(s: float, weight: Floats, up: Floats, down: Floats) -> float:
+    """Log-odds of an edge: the weights without the edge's own factor, with the answers true and with them false."""
+    c = 1.0 - s
+    true, false = 0.0, 0.0
+    for k in range(len(weight)):
+        share = weight[k] / (s * up[k] + c * down[k] + _TINY)
+        true += share * up[k]
+        false += share * down[k]
+    return math.log(true + _TINY) - math.log(false + _TINY)
 
 
-@njit(nogil=True, cache=True)
-def _repeated_message(odds: float, ones: int, zeros: int, p: Floats, r: Floats, weight: Floats) -> float:
-    up, down = 0.0, 0.0
-    for k in range(len(p)):
-        log_factor = _log_factor(odds, ones, zeros, p[k], r[k])
-        up += weight[k] * math.exp(ones * math.log(p[k]) + zeros * math.log(r[k]) - log_factor)
-        down += weight[k] * math.exp(zeros * math.log(p[k]) + ones * math.log(r[k]) - log_factor)
-    return math.log(up + 1e-300) - math.log(down + 1e-300)
-
-
-@njit(nogil=True, cache=True)
-def _log_products(
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def _square(
     odds: Floats, ones: Codes, zeros: Codes, a: Floats, na: Floats, b: Floats, nb: Floats, logs: Floats
 ) -> None:
     """Add the log of all factors at each node `(a, b)` to `logs`, shape (m_a, m_b)."""
-    n, width = len(odds), len(b)
-    product = np.empty(width)
+    width = len(b)
+    product, down = np.empty(width), np.empty(width)
+    at, not_at, up = np.empty(1), np.empty(1), np.empty(1)
     for u in range(len(a)):
+        at[0], not_at[0] = a[u], na[u]
         product[:] = 1.0
         pending = 0
-        for e in range(n):
-            s, c = odds[e], 1.0 - odds[e]
-            if ones[e] == 1 and zeros[e] == 0:
+        for e in range(len(odds)):
+            if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
+                _answers(ones[e], zeros[e], at, not_at, up)
+                _answers(ones[e], zeros[e], nb, b, down)
+            s = odds[e] * up[0]
+            c = 1.0 - odds[e]
+            for v in range(width):
+                product[v] *= s + c * down[v]
+            pending += ones[e] + zeros[e]
+            if pending >= _BLOCK:
                 for v in range(width):
-                    product[v] *= s * a[u] + c * nb[v]
-            elif ones[e] == 0 and zeros[e] == 1:
-                for v in range(width):
-                    product[v] *= s * na[u] + c * b[v]
-            else:
-                for v in range(width):
-                    logs[u, v] += _log_factor_two(s, ones[e], zeros[e], a[u], na[u], b[v], nb[v])
-                continue
-            pending += 1
-            if pending == _BLOCK:
-                for v in range(width):
-                    logs[u, v] += math.log(product[v])
+                    logs[u, v] += math.log(product[v] + _TINY)
                     product[v] = 1.0
                 pending = 0
-        if pending:
-            for v in range(width):
-                logs[u, v] += math.log(product[v])
+        for v in range(width):
+            logs[u, v] += math.log(product[v] + _TINY)
 
 
 @njit(nogil=True, cache=True)
-def _log_factor_two(odds: float, ones: int, zeros: int, a: float, na: float, b: float, nb: float) -> float:
-    up = ones * math.log(a) + zeros * math.log(na)
-    down = zeros * math.log(b) + ones * math.log(nb)
-    largest = max(up, down)
-    return largest + math.log(odds * math.exp(up - largest) + (1.0 - odds) * math.exp(down - largest) + 1e-300)
+def _climb(odds: Floats, ones: Codes, zeros: Codes, p: Floats, r: Floats, log_weights: Floats, peak: Codes) -> None:
+    """Move `peak`, a pair of node numbers, to a node that no neighbour exceeds, in steps that get smaller."""
+    m = len(p)
+    stride = 1
+    while stride * 4 < m:
+        stride *= 2
+    if peak[0] < 0:
+        peak[:] = m // 2
+    else:
+        stride = min(stride, 2)  # it was the peak in the last round
+    value = np.empty((1, 1))
+    value[0, 0] = log_weights[peak[0]] + log_weights[peak[1]]
+    u, v = peak[0], peak[1]
+    _square(odds, ones, zeros, p[u : u + 1], r[u : u + 1], p[v : v + 1], r[v : v + 1], value)
+    best = value[0, 0]
+    while stride > 0:
+        moved = False
+        for du in range(-1, 2):
+            for dv in range(-1, 2):
+                u, v = peak[0] + du * stride, peak[1] + dv * stride
+                if (du == 0 and dv == 0) or min(u, v) < 0 or max(u, v) >= m:
+                    continue
+                value[0, 0] = log_weights[u] + log_weights[v]
+                _square(odds, ones, zeros, p[u : u + 1], r[u : u + 1], p[v : v + 1], r[v : v + 1], value)
+                if value[0, 0] > best:
+                    best, peak[0], peak[1] = value[0, 0], u, v
+                    moved = True
+        if not moved:
+            stride //= 2
+
+
+@njit(nogil=True, cache=True)
+def _widen(logs: Floats, box: Codes, m: int) -> bool:
+    """Widen `box` on every side on which nodes that count may lie outside; returns whether any was."""
+    threshold = logs.max() - _NEGLIGIBLE
+    rows, columns = logs.shape
+    sides = (logs[0, :].max(), logs[rows - 1, :].max(), logs[:, 0].max(), logs[:, columns - 1].max())
+    wider = False
+    for side in range(4):
+        axis = side // 2
+        size = rows if axis == 0 else columns
+        if sides[side] > threshold:
+            if side % 2 == 0 and box[2 * axis] > 0:
+                box[2 * axis] = max(0, box[2 * axis] - size)
+                wider = True
+            elif side % 2 == 1 and box[2 * axis + 1] < m:
+                box[2 * axis + 1] = min(m, box[2 * axis + 1] + size)
+                wider = True
+    return wider
 
 
 @njit(nogil=True, cache=True)
 def two_coin_messages(
-    incoming: Floats, ones: Codes, zeros: Codes, p: Floats, r: Floats, log_weights: Floats, out: Floats
+    incoming: Floats,
+    ones: Codes,
+    zeros: Codes,
+    p: Floats,
+    r: Floats,
+    log_weights: Floats,
+    peak: Codes,
+    out: Floats,
 ) -> None:
     """Write the messages of a worker with a sensitivity and a specificity, both of the same Beta prior.
 
-    Parameters are those of `one_coin_messages`; the nodes are used for both coins. Where there are many nodes, a coarse
-    grid finds the part of the square that matters: every factor is linear in the two coins, so the log of the product
-    is concave and has one peak.
+    Only nodes around the peak are summed: factors of single answers are linear in the two coins, so the log of their
+    product is concave and has one peak, and the square of nodes is widened until nothing on its edge counts.
+
+    Parameters
+    ----------
+    incoming, ones, zeros, p, r, log_weights, out
+        As in `one_coin_messages`; the nodes are those of both coins.
+    peak : ndarray of shape (2,)
+        Node numbers of the peak in the last round, -1 at first; changed in place.
     """
-    n, m = len(incoming), len(p)
-    odds = np.empty(n)
-    for e in range(n):
-        odds[e] = 1.0 / (1.0 + math.exp(-incoming[e])) if incoming[e] > -700.0 else 0.0
-    u0, u1, v0, v1 = 0, m, 0, m
-    if m > 48:
-        stride = m // 16
-        coarse = np.arange(0, m, stride)
-        pc, rc, wc = p[coarse], r[coarse], log_weights[coarse]
-        found = wc.reshape(-1, 1) + wc.reshape(1, -1)
-        _log_products(odds, ones, zeros, pc, rc, pc, rc, found)
-        u0, u1, v0, v1 = _important(found, stride, m)
-    logs = log_weights[u0:u1].reshape(-1, 1) + log_weights[v0:v1].reshape(1, -1)
-    a, na, b, nb = p[u0:u1], r[u0:u1], p[v0:v1], r[v0:v1]
-    _log_products(odds, ones, zeros, a, na, b, nb, logs)
-    largest = logs.max()
-    keep = 0
-    size = logs.size
-    ka, kna, kb, knb, weight = np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    for u in range(len(a)):
-        for v in range(len(b)):
-            if logs[u, v] > largest - _NEGLIGIBLE * 0.75:
-                ka[keep], kna[keep], kb[keep], knb[keep] = a[u], na[u], b[v], nb[v]
-                weight[keep] = math.exp(logs[u, v] - largest)
-                keep += 1
-    for e in range(n):
-        s, c = odds[e], 1.0 - odds[e]
-        up, down = 0.0, 0.0
-        if ones[e] == 1 and zeros[e] == 0:
-            for k in range(keep):
-                share = weight[k] / (s * ka[k] + c * knb[k])
-                up += share * ka[k]
-                down += share * knb[k]
-        elif ones[e] == 0 and zeros[e] == 1:
-            for k in range(keep):
-                share = weight[k] / (s * kna[k] + c * kb[k])
-                up += share * kna[k]
-                down += share * kb[k]
-        else:
-            for k in range(keep):
-                log_factor = _log_factor_two(s, ones[e], zeros[e], ka[k], kna[k], kb[k], knb[k])
-                up += weight[k] * math.exp(ones[e] * math.log(ka[k]) + zeros[e] * math.log(kna[k]) - log_factor)
-                down += weight[k] * math.exp(zeros[e] * math.log(kb[k]) + ones[e] * math.log(knb[k]) - log_factor)
-        out[e] = math.log(up + 1e-300) - math.log(down + 1e-300)
+    m = len(p)
+    odds = _probabilities(incoming)
+    box = np.array([0, m, 0, m])
+    if m > 3 * _HALF_WIDTH:
+        _climb(odds, ones, zeros, p, r, log_weights, peak)
+        for axis in range(2):
+            box[2 * axis] = max(0, peak[axis] - _HALF_WIDTH)
+            box[2 * axis + 1] = min(m, peak[axis] + _HALF_WIDTH + 1)
+    while True:
+        u, v = slice(box[0], box[1]), slice(box[2], box[3])
+        logs = log_weights[u].reshape(-1, 1) + log_weights[v].reshape(1, -1)
+        _square(odds, ones, zeros, p[u], r[u], p[v], r[v], logs)
+        if not _widen(logs, box, m):
+            break
+    _sum_square(odds, ones, zeros, p[u], r[u], p[v], r[v], logs, out)
 
 
 @njit(nogil=True, cache=True)
-def _important(found: Floats, stride: int, m: int) -> tuple[int, int, int, int]:
-    """Find the rectangle of fine nodes around every coarse node that is not negligible, a coarse step wider."""
-    largest = found.max()
-    size = found.shape[0]
-    u0, u1, v0, v1 = size, 0, size, 0
-    for u in range(size):
-        for v in range(size):
-            if found[u, v] > largest - _NEGLIGIBLE:
-                u0, u1 = min(u0, u), max(u1, u)
-                v0, v1 = min(v0, v), max(v1, v)
-    return (
-        max(0, (u0 - 1) * stride),
-        min(m, (u1 + 2) * stride + 1),
-        max(0, (v0 - 1) * stride),
-        min(m, (v1 + 2) * stride + 1),
-    )
+def _sum_square(
+    odds: Floats, ones: Codes, zeros: Codes, a: Floats, na: Floats, b: Floats, nb: Floats, logs: Floats, out: Floats
+) -> None:
+    """Write the messages from the log of the product at each node."""
+    largest, size = logs.max(), 0
+    ka, kna, kb, knb = np.empty(logs.size), np.empty(logs.size), np.empty(logs.size), np.empty(logs.size)
+    weight = np.empty(logs.size)
+    for u in range(len(a)):
+        for v in range(len(b)):
+            if logs[u, v] > largest - _NEGLIGIBLE:
+                ka[size], kna[size], kb[size], knb[size] = a[u], na[u], b[v], nb[v]
+                weight[size] = math.exp(logs[u, v] - largest)
+                size += 1
+    up, down = np.empty(size), np.empty(size)
+    for e in range(len(odds)):
+        if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
+            _answers(ones[e], zeros[e], ka[:size], kna[:size], up)
+            _answers(ones[e], zeros[e], knb[:size], kb[:size], down)
+        out[e] = _message(odds[e], weight[:size], up, down)

@@ -22,7 +22,7 @@ def nodes_needed(degree: int) -> int:
         Degree of the polynomial: labels of the worker.
     """
     exact = degree // 2 + 1
-    return min(exact, 48 + math.ceil(12.0 * math.sqrt(degree)))
+    return min(exact, 24 + math.ceil(5.0 * math.sqrt(degree)))
 
 
 class BetaNodes:

@@ -45,12 +45,13 @@ class _State:
         self.log_odds: Floats = np.full(table.n_tasks, start)
         self.right: Floats = np.zeros(table.n_workers)
         self.counts: Codes = np.zeros(table.n_workers, dtype=np.int64)
-        self.newest: Codes = np.full(table.n_tasks, -1, dtype=np.int64)
-        self.earlier: Codes = np.full(table.n_labels, -1, dtype=np.int64)
+        self.begin: Codes = np.cumsum(table.task_counts) - table.task_counts
+        self.filled: Codes = np.zeros(table.n_tasks, dtype=np.int64)
+        self.seen: Codes = np.zeros(table.n_labels, dtype=np.int64)
 
     @property
-    def arrays(self) -> tuple[Floats, Floats, Codes, Codes, Codes]:
-        return self.log_odds, self.right, self.counts, self.newest, self.earlier
+    def arrays(self) -> tuple[Floats, Floats, Codes, Codes, Codes, Codes]:
+        return self.log_odds, self.right, self.counts, self.begin, self.filled, self.seen
 
 
 class _Streaming(Aggregator):
@@ -91,13 +92,15 @@ class _Streaming(Aggregator):
         )
         self.order = order
 
-    def _sequence(self, table: LabelTable) -> Codes:
-        """Label numbers in the order in which they are taken in."""
+    def _stream(self, table: LabelTable) -> tuple[Codes, Codes]:
+        """Task of each label, and twice its worker plus the class, in the order in which they are taken in."""
         if self.order not in ORDERS:
             raise UserError(f"the order {self.order!r} is unknown", todo=f"take one of {', '.join(ORDERS)}")
+        said = 2 * table.worker + table.label
         if self.order == "arrival":
-            return np.arange(table.n_labels)
-        return np.random.default_rng(self.seed).permutation(table.n_labels)
+            return table.task, said
+        sequence = np.random.default_rng(self.seed).permutation(table.n_labels)
+        return table.task[sequence], said[sequence]
 
     def _start(self, table: LabelTable) -> tuple[Floats, float]:
         """Give the prevalence and its log-odds; to estimate it, a stream has no second pass and takes the votes."""
@@ -119,11 +122,12 @@ class FastSBIC(_Streaming):
 
         prevalence, start = self._start(table)
         state = _State(table, start)
-        sequence = self._sequence(table)
-        columns = (table.task, table.worker, table.label, *self._beta, *state.arrays)
-        for begin in range(0, table.n_labels, _SLICE):
+        task, said = self._stream(table)
+        for first in range(0, table.n_labels, _SLICE):
             run.check()
-            push_labels(sequence[begin : begin + _SLICE], *columns)
+            part = slice(first, first + _SLICE)
+            columns = (task[part], said[part], *self._beta, *state.arrays)
+            push_labels(*columns)
         run.step(0.0)
         return Posterior(log_odds_to_log_probabilities(state.log_odds), prevalence, {"log_odds_": state.log_odds})
 
@@ -142,38 +146,35 @@ class SortedSBIC(_Streaming):
         prevalence, start = self._start(table)
         state = _State(table, start)
         result = np.full(table.n_tasks, start)
-        self._views(table, run, state, start, (0, table.n_tasks), self._sequence(table), result)
+        self._views(run, state, start, (0, table.n_tasks), self._stream(table), result)
         run.step(0.0)
         return Posterior(log_odds_to_log_probabilities(result), prevalence, {"log_odds_": result})
 
     def _views(
-        self,
-        table: LabelTable,
-        run: Run,
-        state: _State,
-        start: float,
-        tasks: tuple[int, int],
-        labels: Codes,
-        result: Floats,
+        self, run: Run, state: _State, start: float, tasks: tuple[int, int], labels: tuple[Codes, Codes], result: Floats
     ) -> None:
         from crowdclust_app.inference.binary.sbic_kernels import forget_tasks, push_labels, sorted_views, split_labels
 
         run.check()
         begin, end = tasks
-        columns = (table.task, table.worker, table.label, *self._beta)
         if end - begin <= _SMALL_RANGE:
-            sorted_views(begin, end, labels, *columns, start, *state.arrays, result)
+            everything = (*labels, *self._beta, start, *state.arrays, result)
+            sorted_views(begin, end, *everything)
             return
         middle = (begin + end) // 2
         halves = ((begin, middle), (middle, end))
-        parts = split_labels(labels, table.task, middle)
+        split = split_labels(*labels, middle)
+        parts = (split[:2], split[2:])
         right, counts = state.right.copy(), state.counts.copy()
         for inside, outside in ((0, 1), (1, 0)):
-            for first in range(0, len(parts[outside]), _SLICE):
+            task, said = parts[outside]
+            for first in range(0, len(task), _SLICE):
                 run.check()
-                push_labels(parts[outside][first : first + _SLICE], *columns, *state.arrays)
-            self._views(table, run, state, start, halves[inside], parts[inside], result)
-            forget_tasks(*halves[outside], start, state.log_odds, state.newest)
+                part = slice(first, first + _SLICE)
+                columns = (task[part], said[part], *self._beta, *state.arrays)
+                push_labels(*columns)
+            self._views(run, state, start, halves[inside], parts[inside], result)
+            forget_tasks(*halves[outside], start, state.log_odds, state.filled)
             state.right[:], state.counts[:] = right, counts
 
 

@@ -24,141 +24,124 @@ def sigmoid(z: float) -> float:
     return power / (1.0 + power)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def push_labels(
-    chosen: Codes,
     task: Codes,
-    worker: Codes,
-    label: Codes,
+    said: Codes,
     alpha: float,
     beta: float,
     log_odds: Floats,
     right: Floats,
     counts: Codes,
-    newest: Codes,
-    earlier: Codes,
+    begin: Codes,
+    filled: Codes,
+    seen: Codes,
 ) -> None:
     """Take in labels one after another.
 
     Parameters
     ----------
-    chosen : ndarray of shape (n,)
-        Which labels, in which order.
-    task, worker, label : ndarray of shape (T,)
-        All labels; `label` is 1 for the second class and 0 for the first.
+    task, said : ndarray of shape (n,)
+        Task of each label; twice its worker, plus one for the second class.
     alpha, beta
         The workers' prior.
-    log_odds, newest : ndarray of shape (M,)
-        Of each task: log-odds of the second class, and its newest label so far (-1 for none).
+    log_odds, filled : ndarray of shape (M,)
+        Of each task: log-odds of the second class, and number of labels so far.
     right, counts : ndarray of shape (J,)
         Of each worker: expected number of right labels, and number of labels.
-    earlier : ndarray of shape (T,)
-        The label before each on the same task (-1 for none).
+    begin : ndarray of shape (M,)
+        Where each task's part of `seen` begins.
+    seen : ndarray of shape (T,)
+        `said` of the labels so far, those of a task side by side.
     """
-    for position in range(len(chosen)):
-        t = chosen[position]
-        i, j = task[t], worker[t]
-        weight = math.log(right[j] + alpha) - math.log(max(counts[j] - right[j], 0.0) + beta)
+    for t in range(len(task)):
+        i, code = task[t], said[t]
+        j = code >> 1
+        weight = math.log((right[j] + alpha) / (max(counts[j] - right[j], 0.0) + beta))
         before = sigmoid(log_odds[i])
-        log_odds[i] += weight if label[t] == 1 else -weight
+        log_odds[i] += weight if code & 1 else -weight
         after = sigmoid(log_odds[i])
         change = after - before
-        other = newest[i]
-        while other >= 0:
-            if label[other] == 1:
-                right[worker[other]] += change
-            else:
-                right[worker[other]] -= change
-            other = earlier[other]
-        earlier[t] = newest[i]
-        newest[i] = t
+        first = begin[i]
+        last = first + filled[i]
+        for at in range(first, last):
+            other = seen[at]
+            right[other >> 1] += change if other & 1 else -change
+        seen[last] = code
+        filled[i] += 1
         counts[j] += 1
-        right[j] += after if label[t] == 1 else 1.0 - after
+        right[j] += after if code & 1 else 1.0 - after
 
 
 @njit(nogil=True, cache=True)
-def split_labels(labels: Codes, task: Codes, middle: int) -> tuple[Codes, Codes]:
-    """Split label numbers into those on tasks below `middle` and the others, each in the old order."""
+def split_labels(task: Codes, said: Codes, middle: int) -> tuple[Codes, Codes, Codes, Codes]:
+    """Split labels into those on tasks below `middle` and the others, each in the old order."""
     low = 0
-    for t in labels:
-        if task[t] < middle:
+    for i in task:
+        if i < middle:
             low += 1
-    left, right = np.empty(low, dtype=np.int64), np.empty(len(labels) - low, dtype=np.int64)
+    low_task, low_said = np.empty(low, dtype=np.int64), np.empty(low, dtype=np.int64)
+    high_task, high_said = np.empty(len(task) - low, dtype=np.int64), np.empty(len(task) - low, dtype=np.int64)
     a, b = 0, 0
-    for t in labels:
+    for t in range(len(task)):
         if task[t] < middle:
-            left[a] = t
+            low_task[a], low_said[a] = task[t], said[t]
             a += 1
         else:
-            right[b] = t
+            high_task[b], high_said[b] = task[t], said[t]
             b += 1
-    return left, right
+    return low_task, low_said, high_task, high_said
 
 
 @njit(nogil=True, cache=True)
-def forget_tasks(begin: int, end: int, start: float, log_odds: Floats, newest: Codes) -> None:
-    """Put the tasks `begin:end` back to where nothing is known of them."""
-    for i in range(begin, end):
+def forget_tasks(first: int, last: int, start: float, log_odds: Floats, filled: Codes) -> None:
+    """Put the tasks `first:last` back to where nothing is known of them."""
+    for i in range(first, last):
         log_odds[i] = start
-        newest[i] = -1
+        filled[i] = 0
 
 
 @njit(nogil=True, cache=True)
 def sorted_views(
-    begin: int,
-    end: int,
-    labels: Codes,
+    first: int,
+    last: int,
     task: Codes,
-    worker: Codes,
-    label: Codes,
+    said: Codes,
     alpha: float,
     beta: float,
     start: float,
     log_odds: Floats,
     right: Floats,
     counts: Codes,
-    newest: Codes,
-    earlier: Codes,
+    begin: Codes,
+    filled: Codes,
+    seen: Codes,
     result: Floats,
 ) -> None:
-    """Finish the tasks `begin:end` when every label outside is taken in; leaves the state as it was.
+    """Finish the tasks `first:last` when every label outside is taken in; leaves the state as it was.
 
-    `labels` are those on the tasks in their order; the other arrays are those of `push_labels`; `result`, shape (M,),
-    gets the log-odds of each task with its own labels taken in last.
+    `task` and `said` are of the labels on these tasks in their order; the other arrays are those of `push_labels`;
+    `result`, shape (M,), gets the log-odds of each task with its own labels taken in last.
     """
     kept_right, kept_counts = right.copy(), counts.copy()
-    if end - begin == 1:
-        push_labels(labels, task, worker, label, alpha, beta, log_odds, right, counts, newest, earlier)
-        result[begin] = log_odds[begin]
-        forget_tasks(begin, end, start, log_odds, newest)
+    if last - first == 1:
+        push_labels(task, said, alpha, beta, log_odds, right, counts, begin, filled, seen)
+        result[first] = log_odds[first]
+        forget_tasks(first, last, start, log_odds, filled)
     else:
-        middle = (begin + end) // 2
-        low, high = split_labels(labels, task, middle)
-        push_labels(high, task, worker, label, alpha, beta, log_odds, right, counts, newest, earlier)
+        middle = (first + last) // 2
+        low_task, low_said, high_task, high_said = split_labels(task, said, middle)
+        push_labels(high_task, high_said, alpha, beta, log_odds, right, counts, begin, filled, seen)
         sorted_views(
-            begin,
-            middle,
-            low,
-            task,
-            worker,
-            label,
-            alpha,
-            beta,
-            start,
-            log_odds,
-            right,
-            counts,
-            newest,
-            earlier,
-            result,
+            first, middle, low_task, low_said, alpha, beta, start, log_odds, right, counts, begin, filled, seen, result
         )
-        forget_tasks(middle, end, start, log_odds, newest)
+        forget_tasks(middle, last, start, log_odds, filled)
         right[:] = kept_right
         counts[:] = kept_counts
-        push_labels(low, task, worker, label, alpha, beta, log_odds, right, counts, newest, earlier)
+        push_labels(low_task, low_said, alpha, beta, log_odds, right, counts, begin, filled, seen)
         sorted_views(
-            middle, end, high, task, worker, label, alpha, beta, start, log_odds, right, counts, newest, earlier, result
+            middle, last, high_task, high_said, alpha, beta, start, log_odds, right, counts, begin, filled, seen, result
         )
-        forget_tasks(begin, middle, start, log_odds, newest)
+        forget_tasks(first, middle, start, log_odds, filled)
     right[:] = kept_right
     counts[:] = kept_counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -104,17 +105,19 @@ class LabelTable:
 
     @cached_property
     def edges(self) -> Edges:
-        """One edge for each (worker, task) pair of a two-class table, sorted by worker."""
+        """One edge for each (worker, task) pair of a two-class table, sorted by worker, then by what was said."""
         pairs = self.worker * self.n_tasks + self.task
         unique, position = np.unique(pairs, return_inverse=True)
         ones = np.bincount(position[self.label == 1], minlength=len(unique))
         total = np.bincount(position, minlength=len(unique))
-        worker = unique // max(1, self.n_tasks)
+        worker = unique // self.n_tasks
+        order = np.lexsort((total, ones, worker))
+        worker = worker[order]
         return Edges(
-            task=unique - worker * self.n_tasks,
+            task=unique[order] - worker * self.n_tasks,
             worker=worker,
-            ones=ones,
-            zeros=total - ones,
+            ones=ones[order],
+            zeros=(total - ones)[order],
             pointers=np.searchsorted(worker, np.arange(self.n_workers + 1)),
         )
 
@@ -270,36 +273,52 @@ def _sorted_names(names: list[Any]) -> list[Any]:
         return sorted(names, key=lambda name: (type(name).__name__, str(name)))
 
 
-def _encode_names(column: NDArray[Any] | list[Any]) -> tuple[tuple[Hashable, ...], Codes]:
+def _number(column: NDArray[Any] | list[Any]) -> tuple[list[Any], Codes]:
+    """Number the different values of a column; values of a list in order of appearance, of an array in their order."""
     if isinstance(column, np.ndarray):
-        unique, codes = np.unique(column, return_inverse=True)
-        return tuple(unique.tolist()), codes.astype(np.int64, copy=False)
+        return _number_array(column)
+    number: defaultdict[Any, int] = defaultdict()
+    number.default_factory = number.__len__
+    codes = np.fromiter(map(number.__getitem__, column), dtype=np.int64, count=len(column))
+    return list(number), codes
+
+
+def _number_array(column: NDArray[Any]) -> tuple[list[Any], Codes]:
+    if column.dtype.kind != "b" and len(column):
+        low, high = int(column.min()), int(column.max())
+        if high - low < 4 * len(column) + 1000:
+            # a table of what occurs is quicker than sorting
+            offsets = column.astype(np.int64) - low
+            occurs = np.zeros(high - low + 1, dtype=bool)
+            occurs[offsets] = True
+            code = np.cumsum(occurs) - 1
+            return (np.flatnonzero(occurs) + low).tolist(), code[offsets]
+    unique, codes = np.unique(column, return_inverse=True)
+    return unique.tolist(), codes.astype(np.int64, copy=False)
+
+
+def _encode_names(column: NDArray[Any] | list[Any]) -> tuple[tuple[Hashable, ...], Codes]:
     try:
-        unique_values = dict.fromkeys(column)
+        found, codes = _number(column)
     except TypeError:
         raise UserError("a task or worker is not a name", todo="use text or numbers for tasks and workers") from None
-    present = [value for value in unique_values if not _is_missing(value)]
+    if isinstance(column, np.ndarray):
+        return tuple(found), codes
     # whole numbers that a missing cell turned into floats are whole numbers again
-    shown = {value: int(value) if _is_integral(value) else value for value in present}
-    names = _sorted_names(list(dict.fromkeys(shown.values())))
-    code = {name: number for number, name in enumerate(names)}
-    lookup: dict[Any, int] = {value: code[shown[value]] if value in shown else -1 for value in unique_values}
-    return tuple(names), np.fromiter(map(lookup.__getitem__, column), dtype=np.int64, count=len(column))
+    shown = [None if _is_missing(value) else int(value) if _is_integral(value) else value for value in found]
+    names = _sorted_names(list(dict.fromkeys(name for name in shown if name is not None)))
+    code = {name: position for position, name in enumerate(names)}
+    code[None] = -1
+    return tuple(names), np.array([code[name] for name in shown], dtype=np.int64)[codes]
 
 
 def _encode_classes(
     column: NDArray[Any] | list[Any], declared: Sequence[Hashable] | None
 ) -> tuple[tuple[Hashable, ...], Codes]:
-    if isinstance(column, np.ndarray):
-        unique_array, position = np.unique(column, return_inverse=True)
-        unique: list[Any] = unique_array.tolist()
-    else:
-        try:
-            number = {value: index for index, value in enumerate(dict.fromkeys(column))}
-        except TypeError:
-            raise UserError("a label is not a value", todo="use text, numbers or truth values for labels") from None
-        unique = list(number)
-        position = np.fromiter(map(number.__getitem__, column), dtype=np.int64, count=len(column))
+    try:
+        unique, position = _number(column)
+    except TypeError:
+        raise UserError("a label is not a value", todo="use text, numbers or truth values for labels") from None
     keys = ["" if _is_missing(value) else label_key(value) for value in unique]
     classes = _declared(declared) if declared is not None else _found(unique, keys)
     code = {key: index for index, key in enumerate(classes)}

@@ -126,6 +126,7 @@ class Column:
         return np.array(self.values, dtype=object)
 
 
+@pytest.mark.filterwarnings("ignore:bp-max did not converge")
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_integers_text_truth_values_and_categories_mean_the_same(name: str) -> None:
     table, _ = simulated(15, 6, 4)
