@@ -1,0 +1,128 @@
+"""What a fit costs as campaigns grow: the sizes of the paper's Scenes, Stoneflies and Attribute Discovery sets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.evaluation.experiments.outcome import Outcome, Panel, Series, Sheet, Watch
+from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+
+FIGURES = (
+    "items",
+    "pair_labels",
+    "joint_iterations",
+    "ns_per_label_iteration",
+    "tanh_ns",
+    "ratio_to_tanh",
+    "fit_seconds",
+    "peak_memory_mb",
+    "clusters",
+)
+
+SIZES = (
+    SimulationSettings(items=1000, clusters=13, workers=130),
+    SimulationSettings(items=3845, clusters=9, workers=250),
+    SimulationSettings(items=37794, clusters=27, workers=1000),
+)
+"""`M = 36`, `V = 6`, `R = 5`."""
+
+_CHUNK = 1_000_000
+_LEAST_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one fit took.
+
+    Parameters
+    ----------
+    iterations
+        Joint iterations that were timed.
+    joint_seconds
+        Of all of them.
+    seconds
+        Of the whole fit, without compiling.
+    peak_memory_mb
+        Most memory the process held during the fit; None where the system does not say.
+    clusters
+        Clusters found.
+    """
+
+    iterations: int
+    joint_seconds: float
+    seconds: float
+    peak_memory_mb: float | None
+    clusters: int
+
+
+Meter = Callable[[ResponseTable, int], Cost]
+"""Fits a table with a seed and says what it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Campaigns in growing order, and the seeds of simulation and fit; each seed gives a row."""
+
+    seeds: tuple[int, ...]
+    sizes: tuple[SimulationSettings, ...] = SIZES
+
+
+def run_scale(settings: Scale, measure: Meter, watch: Watch) -> Outcome:
+    """Fit campaigns of every size, and time numpy's `tanh` beside each: machines are compared by the ratio.
+
+    Parameters
+    ----------
+    settings
+        Sizes and seeds.
+    measure
+        Fits and takes the time.
+    watch
+        Is told before each fit.
+    """
+    rows: list[tuple[Any, ...]] = []
+    total = len(settings.sizes) * len(settings.seeds)
+    for size in settings.sizes:
+        for seed in settings.seeds:
+            watch.at(len(rows), total, f"{size.items:,} items, seed {seed}")
+            table = simulate_campaign(replace(size, seed=seed)).table
+            labels = table.n_pair_labels
+            before = tanh_nanoseconds(labels)
+            cost = measure(table, seed)
+            # before and after: a machine that others use too changes its pace
+            tanh = (before + tanh_nanoseconds(labels)) / 2.0
+            each = 1e9 * cost.joint_seconds / (cost.iterations * labels)
+            took = (cost.seconds, cost.peak_memory_mb, cost.clusters)
+            rows.append((size.items, labels, cost.iterations, each, tanh, each / tanh, *took))
+    sheet = Sheet("scale", FIGURES, tuple(rows))
+    return Outcome(replace(sheet, name="trials"), sheet, _panels(rows))
+
+
+def tanh_nanoseconds(numbers: int) -> float:
+    """Nanoseconds that `numpy.tanh` takes for one of so many float64 numbers, evaluated a million at a time."""
+    values = np.random.default_rng(0).normal(size=min(numbers, _CHUNK))
+    out = np.empty_like(values)
+    np.tanh(values, out=out)
+    done, began = 0, time.perf_counter()
+    while True:
+        np.tanh(values, out=out)
+        done += len(values)
+        seconds = time.perf_counter() - began
+        if done >= numbers and seconds >= _LEAST_SECONDS:
+            return 1e9 * seconds / done
+
+
+def _panels(rows: list[tuple[Any, ...]]) -> tuple[Panel, ...]:
+    labels = tuple(row[1] for row in rows)
+    whole = Series("whole fit", labels, tuple(row[6] for row in rows))
+    each = Series("joint iteration", labels, tuple(row[3] for row in rows))
+    tanh = Series("numpy tanh", labels, tuple(row[4] for row in rows))
+    return (
+        Panel("Time of a fit", "pair labels", "seconds", "lines", (whole,), log=True),
+        Panel("Cost of a label", "pair labels", "nanoseconds", "lines", (each, tanh), log=True),
+    )

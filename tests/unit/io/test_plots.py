@@ -1,0 +1,79 @@
+"""Plots are whole PNG files that show what they were given."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.evaluation.experiments.outcome import Panel, Series
+from crowdclust_app.io.plots import COLOURS, draw_panels
+
+FIRST = Series("a", (1, 2, 3), (1.0, 2.0, 1.5), (0.1, 0.2, 0.1))
+LINES = Panel("A", "x", "y", "lines", (FIRST, Series("b", (1, 2), (2.0, 3.0))))
+BARS = Panel("B", "", "y", "bars", (Series("VI", ("nmf", "cspa"), (1.5, 0.5), (0.0, 0.0)),))
+LOG = Panel("C", "labels", "s", "lines", (Series("", (10, 1000), (0.1, 9.0)),), log=True)
+
+
+def pixels_near(picture: Image.Image, colour: str) -> int:
+    wanted = np.array([int(colour[n : n + 2], 16) for n in (1, 3, 5)])
+    return int((np.abs(np.asarray(picture.convert("RGB")).astype(int) - wanted).max(axis=2) <= 8).sum())
+
+
+@pytest.mark.parametrize("panels", [(LINES,), (BARS,), (LOG,), (LINES, BARS, LOG), (BARS,) * 5])
+def test_a_picture_grows_with_its_panels(tmp_path: Path, panels: tuple[Panel, ...]) -> None:
+    draw_panels(tmp_path / "plot.png", panels)
+    assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
+    with Image.open(tmp_path / "plot.png") as picture:
+        assert picture.format == "PNG"
+        columns, lines = min(3, len(panels)), -(-len(panels) // 3)
+        assert picture.width / columns == pytest.approx(662, abs=2)
+        assert picture.height / lines == pytest.approx(518, abs=2)
+
+
+def test_series_have_colours_of_their_own(tmp_path: Path) -> None:
+    draw_panels(tmp_path / "plot.png", (LINES,))
+    with Image.open(tmp_path / "plot.png") as picture:
+        assert pixels_near(picture, COLOURS[0]) > 100
+        assert pixels_near(picture, COLOURS[1]) > 100
+        assert pixels_near(picture, COLOURS[2]) == 0
+
+
+def test_a_taller_bar_has_more_ink(tmp_path: Path) -> None:
+    ink = []
+    for height in (1.0, 2.0):
+        bars = Series("", ("small", "large"), (height, 4.0))
+        draw_panels(tmp_path / "plot.png", (Panel("", "", "", "bars", (bars,)),))
+        with Image.open(tmp_path / "plot.png") as picture:
+            ink.append(pixels_near(picture, COLOURS[0]))
+    assert ink[1] - ink[0] == pytest.approx(ink[0] / 5, rel=0.15)
+
+
+def test_a_missing_matplotlib_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(UserError, match=r"matplotlib, which is not installed; install crowdclust\[bench\]"):
+        draw_panels(tmp_path / "plot.png", (LINES,))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plot_that_fails_leaves_the_older_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_panels(tmp_path / "plot.png", (LINES,))
+    before = (tmp_path / "plot.png").read_bytes()
+
+    def run_out(_figure: Figure, file: BinaryIO, **_: object) -> None:
+        file.write(before[:100])
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(Figure, "savefig", run_out)
+    with pytest.raises((OSError, UserError), match="space"):
+        draw_panels(tmp_path / "plot.png", (BARS,))
+    assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
+    assert (tmp_path / "plot.png").read_bytes() == before
