@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crowdclust_app.cli import aggregate, campaigns, fitting, window
+from crowdclust_app.cli import aggregate, bench, campaigns, fitting, window
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -26,6 +26,7 @@ COMMANDS: dict[str | None, Command] = {
     "fit": fitting.fit,
     "aggregate": aggregate.aggregate,
     "simulate": fitting.simulate,
+    "bench": bench.bench,
 }
 
 

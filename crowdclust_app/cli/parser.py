@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crowdclust_app import __version__
-from crowdclust_app.cli import aggregate
+from crowdclust_app.cli import aggregate, bench
 
 # The names of services.fitting.METHODS, which cannot be imported here: it takes numpy, and --help has to be quick.
 METHODS = ("crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
@@ -34,7 +34,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"crowdclust {__version__}")
     parser.set_defaults(command=None, json=False, quiet=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_open, _demo, _new, _plan, _import, _fit, _aggregate, _simulate, _export, _check):
+    for add in (_open, _demo, _new, _plan, _import, _fit, _aggregate, _simulate, _export, _check, _bench):
         add(commands)
     return parser
 
@@ -119,6 +119,10 @@ def _fit(commands: Any) -> None:
 
 def _aggregate(commands: Any) -> None:
     aggregate.add_options(_command(commands, "aggregate", "infer one label a task from several people's labels"))
+
+
+def _bench(commands: Any) -> None:
+    bench.add_options(_command(commands, "bench", "run the paper's experiments with every method"))
 
 
 def _clusters(text: str) -> str | int:

@@ -301,7 +301,7 @@ def fit_table(
         progress(ProgressReport(0, None, "preparing"))
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 
-    _compile_kernels()
+    compile_kernels()
     if cancel:
         cancel.check()
     began = time.perf_counter()
@@ -349,7 +349,7 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def _compile_kernels() -> None:
+def compile_kernels() -> None:
     """Have the kernels compiled (once, some ten seconds; then they are kept), so that no fit counts that time."""
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 

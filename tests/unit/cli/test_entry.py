@@ -38,7 +38,7 @@ def test_help_and_version(run) -> None:
 
 def test_commands_and_options_that_are_not_built_do_not_appear(run) -> None:
     text = run("--help").out + run("fit", "--help").out + run("open", "--help").out + run("import", "--help").out
-    for word in ("split", "merge", "bench", "--threads", "heldout", "auto", "worker-prior", "--stage",
+    for word in ("split", "merge", "--threads", "heldout", "auto", "worker-prior", "--stage",
                  "kiosk", "labels,", "postgresql"):  # fmt: skip
         assert word not in text
     for word in ("experts", "gp", "features"):

@@ -1,0 +1,383 @@
+"""The experiments of the paper as commands: methods on the same campaigns, tables and plots of what came out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.baselines import BASELINES
+from crowdclust_app.services.progress import Progress, ProgressReport
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.domain.responses import ResponseTable
+    from crowdclust_app.evaluation.experiments.outcome import Answer, Outcome, Watch
+    from crowdclust_app.evaluation.experiments.scale import Cost
+    from crowdclust_app.evaluation.experiments.table1 import Known
+
+EXPERIMENTS = {
+    "table1": "every method on simulated campaigns of the paper's sizes, and on known ones (--data)",
+    "hard": "every method on small hard campaigns, for many seeds: 1,000 items, 10 uneven categories, R = 1 and 5",
+    "redundancy": "how near the methods come to the truth as items are in more HITs",
+    "workers": "who does the work, and what is lost without the most or the least active workers",
+    "context": "dividing found clusters again against one run over everything",
+    "scale": "time and memory of a fit for 1,000 to 37,794 items",
+}
+
+OF_REDUNDANCY = ("crowdclustering", "consensus", "nmf", "cspa", "mcla", "spectral")
+"""Methods of Figure 4 (right) when none are named, and the strongest of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSettings:
+    """What is run.
+
+    Parameters
+    ----------
+    name
+        One of `EXPERIMENTS`.
+    methods
+        To compare; the experiment's own when empty. `workers` and `context` try the first alone.
+    seed, seeds
+        The first seed, and how many.
+    starts
+        Of crowdclustering and consensus.
+    restarts
+        Of the baselines.
+    quick
+        Run a small version that shows how it works and nothing else.
+    data
+        A folder with a `responses.csv` and a `truth.csv`, or with folders that have them; for `table1`.
+    """
+
+    name: str
+    methods: tuple[str, ...] = ()
+    seed: int = 0
+    seeds: int = 3
+    starts: int = 4
+    restarts: int = 10
+    quick: bool = False
+    data: Path | None = None
+
+    def __post_init__(self) -> None:
+        from crowdclust_app.services.fitting import METHODS
+
+        if self.name not in EXPERIMENTS:
+            raise UserError(f"there is no experiment {self.name}", todo=f"choose one of {', '.join(EXPERIMENTS)}")
+        for method in self.methods:
+            if method not in METHODS:
+                raise UserError(f"there is no method {method}", todo=f"choose from {', '.join(METHODS)}")
+        for name in ("seeds", "starts", "restarts"):
+            if getattr(self, name) < 1:
+                raise UserError(f"the number of {name} must be at least 1", todo="raise it")
+        if self.seed < 0:
+            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        if self.data is not None and self.name != "table1":
+            raise UserError("known campaigns are for table1 only", todo="leave --data out")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """What came out.
+
+    Parameters
+    ----------
+    summary
+        Every figure, as plain JSON values.
+    header, rows
+        The table of means to print.
+    written
+        Files.
+    warnings
+        What had to be left out.
+    """
+
+    summary: dict[str, Any]
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    written: tuple[Path, ...]
+    warnings: tuple[str, ...]
+
+
+def run_bench(
+    settings: BenchSettings,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+) -> BenchReport:
+    """Run one experiment.
+
+    Parameters
+    ----------
+    settings
+        Which, how often.
+    out
+        Folder for its tables (CSV) and plots (PNG); nothing is written when None.
+    progress, cancel
+        As everywhere; a cancel stops within a sweep.
+
+    Raises
+    ------
+    UserError
+        When a package or the data is missing, before anything is computed.
+    """
+    from contextlib import nullcontext
+
+    from crowdclust_app.io.atomic import folder_for
+
+    methods, warnings = _methods(settings)
+    known = _known_campaigns(settings.data) if settings.data else ()
+    if out is not None:
+        from crowdclust_app.io.plots import require_matplotlib
+
+        require_matplotlib()
+    with folder_for(out) if out is not None else nullcontext():
+        _warm_up(methods)
+        outcome = _EXPERIMENTS[settings.name](settings, methods, known, _Bench(settings, progress, cancel))
+        written = _write(settings.name, outcome, out) if out is not None else ()
+    figures = outcome.figures
+    summary = {
+        "experiment": settings.name,
+        "quick": settings.quick,
+        "seeds": list(_seeds(settings)),
+        "methods": list(methods),
+        "figures": [dict(zip(figures.header, map(_plain, row), strict=True)) for row in figures.rows],
+        "files": [path.name for path in written],
+        "warnings": list(warnings),
+    }
+    return BenchReport(summary, figures.header, figures.rows, written, warnings)
+
+
+class _Bench:
+    """The methods as an experiment calls them, and its progress."""
+
+    def __init__(self, settings: BenchSettings, progress: Progress | None, cancel: CancelToken | None) -> None:
+        from crowdclust_app.evaluation.experiments.outcome import Watch
+
+        self.settings = settings
+        self.progress = progress
+        self.cancel = cancel
+        self.watch: Watch = Watch(self._trial if progress else None, cancel)
+        self._now = (0, 1, "")
+
+    def _trial(self, done: int, total: int, text: str) -> None:
+        self._now = (done, total, text)
+        assert self.progress is not None
+        self.progress(ProgressReport(done, total, text))
+
+    def _inner(self, report: ProgressReport) -> None:
+        if self.progress:
+            done, total, text = self._now
+            self.progress(ProgressReport(done, total, f"{text}: {report.text}"))
+
+    def solve(self, table: ResponseTable, method: str, clusters: int, seed: int) -> Answer:
+        """Cluster a table: with everything automatic, or by a baseline that is told the number of clusters."""
+        import time
+
+        from crowdclust_app.evaluation.experiments.outcome import Answer
+        from crowdclust_app.inference.consensus import ConsensusClustering, Step
+        from crowdclust_app.services.fitting import FitSettings, fit_table
+
+        if method not in BASELINES:
+            chosen = FitSettings(method=method, starts=self.settings.starts, seed=seed)
+            result = fit_table(table, chosen, self._inner, self.cancel)
+            return Answer(_shown_only(result.labels, result.shown), float(result.summary["seconds"]))
+
+        def report(step: Step) -> None:
+            self._inner(ProgressReport(step.done, step.total, step.text))
+
+        began = time.perf_counter()
+        model = ConsensusClustering(method, clusters, restarts=self.settings.restarts, seed=seed)
+        labels = model.fit(table, report, self.cancel).labels_
+        return Answer(labels, time.perf_counter() - began)
+
+    def measure(self, table: ResponseTable, seed: int) -> Cost:
+        """Fit from one start through all joint iterations, and say what that took."""
+        from crowdclust_app.evaluation.experiments.scale import Cost
+        from crowdclust_app.services.fit_summary import peak_memory_mb
+        from crowdclust_app.services.fitting import FitProgress, FitSettings, fit_table
+
+        joint: list[float] = []
+        before: list[FitProgress] = []
+
+        def report(news: ProgressReport) -> None:
+            if isinstance(news, FitProgress):
+                # only from one joint iteration to the next: what comes between two phases is none
+                if before and before[-1].phase == news.phase == "joint" and news.iteration == before[-1].iteration + 1:
+                    joint.append(news.seconds - before[-1].seconds)
+                before[:] = [news]
+            self._inner(news)
+
+        # no relative change is as small as this, so that every fit goes through all its iterations
+        settings = FitSettings(starts=1, seed=seed, tolerance=1e-300, clusters="bound")
+        if self.settings.quick:
+            settings = replace(settings, max_iterations=10)
+        forget_peak_memory()
+        result = fit_table(table, settings, report, self.cancel)
+        return Cost(
+            iterations=len(joint),
+            joint_seconds=sum(joint),
+            seconds=float(result.summary["seconds"]),
+            peak_memory_mb=peak_memory_mb(),
+            clusters=int(result.summary["clusters"]),
+        )
+
+
+def forget_peak_memory() -> bool:
+    """Have Linux count the most memory of this process from now on; False where that cannot be asked."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def _table1(settings: BenchSettings, methods: tuple[str, ...], known: tuple[Known, ...], bench: _Bench) -> Outcome:
+    from crowdclust_app.evaluation.experiments.table1 import HARD_CAMPAIGNS, QUICK, Table1, run_table1
+
+    chosen = Table1(methods, _seeds(settings), known=known)
+    if settings.name == "hard":
+        chosen = replace(chosen, simulated=HARD_CAMPAIGNS, name="hard")
+    if settings.quick:
+        chosen = replace(chosen, simulated=(("small", QUICK),))
+    return run_table1(chosen, bench.solve, bench.watch)
+
+
+def _redundancy(settings: BenchSettings, methods: tuple[str, ...], _: Any, bench: _Bench) -> Outcome:
+    from crowdclust_app.evaluation.experiments.redundancy import Redundancy, run_redundancy
+    from crowdclust_app.evaluation.experiments.table1 import QUICK
+
+    chosen = Redundancy(methods, _seeds(settings))
+    if settings.quick:
+        chosen = replace(chosen, values=(2, 4), simulation=QUICK)
+    return run_redundancy(chosen, bench.solve, bench.watch)
+
+
+def _workers(settings: BenchSettings, methods: tuple[str, ...], _: Any, bench: _Bench) -> Outcome:
+    from crowdclust_app.evaluation.experiments.table1 import QUICK
+    from crowdclust_app.evaluation.experiments.workers import Workers, run_workers
+
+    chosen = Workers(methods[0], _seeds(settings))
+    if settings.quick:
+        chosen = replace(chosen, steps=2, simulation=replace(QUICK, pareto=True))
+    return run_workers(chosen, bench.solve, bench.watch)
+
+
+def _context(settings: BenchSettings, methods: tuple[str, ...], _: Any, bench: _Bench) -> Outcome:
+    from crowdclust_app.evaluation.experiments.context import Context, run_context
+
+    chosen = Context(methods[0], _seeds(settings))
+    if settings.quick:
+        chosen = replace(chosen, items=96, families=2, kinds=2, items_per_hit=12, redundancy=5)
+        chosen = replace(chosen, workers_per_hit=3, workers=8)
+    return run_context(chosen, bench.solve, bench.watch)
+
+
+def _scale(settings: BenchSettings, _: tuple[str, ...], __: Any, bench: _Bench) -> Outcome:
+    from crowdclust_app.evaluation.experiments.scale import Scale, run_scale
+    from crowdclust_app.evaluation.simulation import SimulationSettings
+
+    chosen = Scale(_seeds(settings))
+    if settings.quick:
+        sizes = (
+            SimulationSettings(items=60, clusters=3, workers=8),
+            SimulationSettings(items=120, clusters=3, workers=8),
+        )
+        chosen = replace(chosen, sizes=sizes)
+    return run_scale(chosen, bench.measure, bench.watch)
+
+
+_EXPERIMENTS: dict[str, Callable[[BenchSettings, tuple[str, ...], tuple[Known, ...], _Bench], Outcome]] = {
+    "table1": _table1,
+    "hard": _table1,
+    "redundancy": _redundancy,
+    "workers": _workers,
+    "context": _context,
+    "scale": _scale,
+}
+
+
+def _seeds(settings: BenchSettings) -> tuple[int, ...]:
+    return tuple(range(settings.seed, settings.seed + settings.seeds))
+
+
+def _methods(settings: BenchSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The methods to compare, and what had to be left out."""
+    from crowdclust_app.inference.consensus import NEED_METIS
+    from crowdclust_app.inference.consensus.partitioning import require_metis
+    from crowdclust_app.services.fitting import METHODS
+
+    own = {"table1": METHODS, "hard": METHODS, "redundancy": OF_REDUNDANCY}.get(settings.name, ("crowdclustering",))
+    methods = settings.methods or own
+    if not set(methods) & set(NEED_METIS):
+        return methods, ()
+    try:
+        require_metis()
+    except UserError as error:
+        if settings.methods:
+            raise
+        left = tuple(method for method in methods if method not in NEED_METIS)
+        return left, (f"Left out: {', '.join(m for m in methods if m in NEED_METIS)}; {error}",)
+    return methods, ()
+
+
+def _known_campaigns(folder: Path) -> tuple[Known, ...]:
+    """Read every folder with responses and known categories."""
+    from crowdclust_app.evaluation.experiments.table1 import Known
+    from crowdclust_app.services.sources import read_table_source, read_truth_source
+
+    candidates = [folder, *sorted(path for path in folder.glob("*") if path.is_dir())]
+    found = []
+    for path in candidates:
+        if (path / "responses.csv").is_file() and (path / "truth.csv").is_file():
+            table = read_table_source(path / "responses.csv").table
+            truth = read_truth_source(path / "truth.csv", table).categories
+            found.append(Known(path.resolve().name, table, tuple(truth.get(name) for name in table.item_names)))
+    if not found:
+        what = "there is no folder with a responses.csv and a truth.csv"
+        raise UserError(what, where=str(folder), todo="name the folder that holds them")
+    return tuple(found)
+
+
+def _warm_up(methods: tuple[str, ...]) -> None:
+    """Have kernels compiled, which must not count as a method's time."""
+    from crowdclust_app.domain.responses import Response, ResponseTable
+    from crowdclust_app.inference.consensus import ConsensusClustering
+    from crowdclust_app.services.fitting import compile_kernels
+
+    compile_kernels()
+    if set(methods) & set(BASELINES):
+        toy = ResponseTable.from_responses([Response("h", "w", tuple("abcd"), tuple("1122"))])
+        ConsensusClustering("nmf-masked", 2, restarts=1, iterations=1).fit(toy)
+
+
+def _write(name: str, outcome: Outcome, out: Path) -> tuple[Path, ...]:
+    from crowdclust_app.io.plots import draw_panels
+    from crowdclust_app.io.tables import write_table
+
+    written = []
+    for sheet in (outcome.figures, outcome.trials, *outcome.sheets):
+        path = out / (f"{name}.csv" if sheet is outcome.figures else f"{name}_{sheet.name}.csv")
+        write_table(path, sheet.header, sheet.rows)
+        written.append(path)
+    draw_panels(out / f"{name}.png", outcome.panels)
+    return (*written, out / f"{name}.png")
+
+
+def _shown_only(labels: NDArray[np.int64], shown: NDArray[np.bool_]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.where(shown, labels, 0)
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON can say it."""
+    number = value.item() if hasattr(value, "item") else value
+    return None if isinstance(number, float) and not math.isfinite(number) else number

@@ -1,0 +1,62 @@
+"""bench, as a script calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crowdclust_app.cli import bench
+from crowdclust_app.services.benchmarks import EXPERIMENTS
+
+
+def test_without_a_name_the_experiments_are_listed(run) -> None:
+    done = run("bench")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()] == list(EXPERIMENTS) == list(bench.EXPERIMENTS)
+    assert run("bench", "--json").summary == {"experiments": EXPERIMENTS}
+
+
+def test_an_experiment_prints_a_table_and_writes_files(run, tmp_path: Path) -> None:
+    argv = ["bench", "hard", "--quick", "--seeds", 2, "--seed", 5, "--methods", "nmf,spectral"]
+    done = run(*argv, "--out", "out")
+    assert done.code == 0
+    assert done.err == ""
+    head, *lines = done.out.splitlines()
+    assert head.split()[:4] == ["data", "method", "seeds", "vi_nats"]
+    assert [line.split()[:3] for line in lines[:2]] == [["small", "nmf", "2"], ["small", "spectral", "2"]]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "hard.csv", "hard_trials.csv", "hard.png", "summary.json",
+    }  # fmt: skip
+    again = run(*argv, "--out", "again", "--json")
+    first, second = json.loads((tmp_path / "out/summary.json").read_text()), again.summary
+    assert second["seeds"] == [5, 6]
+    for one, other in zip(first["figures"], second["figures"], strict=True):
+        assert {k: v for k, v in one.items() if k != "seconds"} == {k: v for k, v in other.items() if k != "seconds"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["bench", "speed"], "invalid choice: 'speed'"),
+        (["bench", "hard", "--methods", "nmf,kmeans"], "there is no method kmeans"),
+        (["bench", "hard", "--seeds", 0], "the number of seeds must be at least 1"),
+        (["bench", "scale", "--data", "."], "known campaigns are for table1 only"),
+        (["bench", "table1", "--data", "none"], "there is no folder with a responses.csv and a truth.csv"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_line_and_changes_nothing(run, tmp_path: Path, argv: list, words: str) -> None:
+    done = run(*argv)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert done.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cells_are_short() -> None:
+    assert bench._columns(("method", "vi", "n", "mb"), [("nmf", 0.12345, 1200, None), ("x", 512.34, 3, 1.0)]) == [
+        "method     vi      n     mb",
+        "nmf     0.123  1,200      -",
+        "x       512.3      3  1.000",
+    ]
