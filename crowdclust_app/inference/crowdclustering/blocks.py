@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering import kernels
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Judges, Scratch, Tiles
 from crowdclust_app.inference.crowdclustering.data import Labels, tiles_of
-from crowdclust_app.inference.crowdclustering.kernels import Floats, Ints, Judges, Scratch, Tiles
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
 # Initial variances as a share of the prior's.
@@ -139,6 +139,18 @@ class Beliefs:
             weight_variances=np.repeat(share * settings.weight_variance, D * D).reshape(J, D, D),
             biases=np.zeros(J),
             bias_variances=share * settings.bias_variance,
+        )
+
+    def copy(self) -> Beliefs:
+        """The same beliefs, to be updated apart from these."""
+        return replace(
+            self,
+            mean=self.mean.copy(),
+            variance=self.variance.copy(),
+            weights=self.weights.copy(),
+            weight_variances=self.weight_variances.copy(),
+            biases=self.biases.copy(),
+            bias_variances=self.bias_variances.copy(),
         )
 
     @property

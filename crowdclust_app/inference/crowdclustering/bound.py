@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs, vech
-from crowdclust_app.inference.crowdclustering.kernels import Floats
 
 
 def normal_divergence(mean: Floats, variance: Floats, prior_variance: float) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, log_expit
 
+from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.blocks import second_moments, vech
-from crowdclust_app.inference.crowdclustering.kernels import Floats
 
 
 def activity_moments(

@@ -8,7 +8,8 @@ import numpy as np
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
-from crowdclust_app.inference.crowdclustering.kernels import LANES, Floats, Ints, Tiles
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Tiles
+from crowdclust_app.inference.crowdclustering.kernels import LANES
 
 PADDING_GROUP = -1.0
 

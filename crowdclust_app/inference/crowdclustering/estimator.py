@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.confusion import (
     activity_moments,
     bound_confusion,
     calibrated_confusion,
 )
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
-from crowdclust_app.inference.crowdclustering.kernels import Floats, Ints
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
-from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start
+from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start, try_again
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
 
@@ -39,8 +39,8 @@ class Crowdclustering:
     starts
         How many starts; the first is spectral, the others random, the highest bound wins.
     clusters
-        "bound": as many as the bound asks for. A number: that many components (the fit may leave some of them
-        without items).
+        "bound": as many as the bound asks for; the best start is tried a second time from more components. A
+        number: that many components (the fit may leave some of them without items).
     label_weight
         `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
         less is better where placements are noisy.
@@ -83,7 +83,7 @@ class Crowdclustering:
     lower_bounds_ : tuple of (str, float)
         Phase and bound of each round of the best start; within a phase it never falls.
     start_bounds_ : tuple of float
-        Bound of each start.
+        Bound of each start; the best one's is that of its better try.
     n_iterations_ : int
         Joint iterations of the best start.
     converged_ : bool
@@ -193,6 +193,9 @@ class Crowdclustering:
             if best is None or outcome.bound > best.bound:
                 best = outcome
         assert best is not None
+        if settings.clusters == "bound":
+            best = try_again(best, Reporter(best.start, settings.starts, began, progress, cancel))
+            bounds[best.start - 1] = best.bound
         self.start_bounds_ = tuple(bounds)
         self._keep(best, labels, table.n_items)
         return self

@@ -6,10 +6,11 @@ Every change is a proposal, tried with the positions fixed and kept only when th
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from crowdclust_app.inference.crowdclustering.kernels import Floats
+from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, one_round
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
@@ -93,7 +94,16 @@ def best_split(
             best = proposal
     if best is None:
         return None
-    return settle(best[0].memberships, mean, variance, settings)
+    settled = settle(best[0].memberships, mean, variance, settings)
+    # One more empty component always raises the bound a little: without this growth would not end.
+    if settings.clusters == "bound" and occupied(settled[0]) <= occupied(mixture):
+        return None
+    return settled
+
+
+def occupied(mixture: Mixture) -> int:
+    """Number of components that have items."""
+    return int((mixture.memberships.sum(axis=0) >= EMPTY).sum())
 
 
 def grow(
@@ -125,13 +135,21 @@ def grow(
             mixture, bound = proposal
             watch(mixture, bound)
         return mixture, bound
-    # The bound may fall on the way to a number that it does not want, so only the end is told.
-    while mixture.size < settings.clusters:
-        proposal = best_split(mixture, mean, variance, settings, check)
+    mixture, bound = grow_to(settings.clusters, mixture, bound, mean, variance, settings, check)
+    watch(mixture, bound)
+    return mixture, bound
+
+
+def grow_to(
+    size: int, mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check
+) -> tuple[Mixture, float]:
+    """Split until there are so many components, whatever the bound says, or nothing is left to split."""
+    forced = replace(settings, clusters=size)
+    while mixture.size < size:
+        proposal = best_split(mixture, mean, variance, forced, check)
         if proposal is None:
             break
         mixture, bound = proposal
-    watch(mixture, bound)
     return mixture, bound
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from crowdclust_app.inference.crowdclustering import mixture_kernels
-from crowdclust_app.inference.crowdclustering.kernels import Floats
+from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
 LOG_2PI = float(np.log(2.0 * np.pi))

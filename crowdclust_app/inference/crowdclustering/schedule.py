@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
 from crowdclust_app.inference.crowdclustering.data import Labels
-from crowdclust_app.inference.crowdclustering.growth import grow, revise
+from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, one_round, position_prior
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
@@ -23,6 +24,14 @@ JOINT = "joint"
 
 # The joint iterations after which the number of components is looked at again: 5, and twice as many each time.
 FIRST_REVISION = 5
+
+
+# A second try begins with so many more components than the first found with the positions fixed: too many
+# disappear again, too few cannot always be mended once the positions have followed them.
+SECOND_SHARE = 1.5
+SECOND_EXTRA = 2
+# It is given up if it is behind the first try after so many joint iterations.
+RACE = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,10 @@ class Outcome:
 
     Parameters
     ----------
+    start
+        Which one, counting from 1.
+    layered, grown
+        Beliefs after the layers, and the mixture grown on them.
     beliefs, mixture
         The posterior.
     bound
@@ -97,6 +110,9 @@ class Outcome:
         `(phase, bound)` of every round.
     """
 
+    start: int
+    layered: Beliefs
+    grown: Mixture
     beliefs: Beliefs
     mixture: Mixture
     bound: float
@@ -108,11 +124,32 @@ class Outcome:
 def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome:
     """Run all phases from one start."""
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
-    beliefs = Beliefs.at_positions(labels, settings, positions)
-    run_layers(beliefs, reporter)
-    mixture = run_mixture(beliefs, reporter)
-    mixture, bound, iterations, converged = run_joint(beliefs, mixture, reporter)
-    return Outcome(beliefs, mixture, bound, iterations, converged, tuple(reporter.trace))
+    layered = Beliefs.at_positions(labels, settings, positions)
+    run_layers(layered, reporter)
+    grown = run_mixture(layered, reporter)
+    return finish(layered, grown, reporter)
+
+
+def try_again(first: Outcome, reporter: Reporter) -> Outcome:
+    """Run the joint phase once more from more components; return the better of the two."""
+    layered = first.layered
+    size = max(first.grown.size + SECOND_EXTRA, math.ceil(SECOND_SHARE * first.grown.size))
+    mean, variance, settings = layered.mean, layered.variance, layered.settings
+    more, bound = grow_to(size, first.grown, -np.inf, mean, variance, settings, reporter.check)
+    if more.size == first.grown.size:
+        return first
+    reporter.trace = [entry for entry in first.trace if entry[0] == LAYERS]
+    reporter.report(MIXTURE, 1, fixed_part(layered) + bound, more.size)
+    second = finish(layered, more, reporter, [bound for phase, bound in first.trace if phase == JOINT])
+    return second if second.bound > first.bound else first
+
+
+def finish(layered: Beliefs, grown: Mixture, reporter: Reporter, rival: Sequence[float] = ()) -> Outcome:
+    """Run the joint phase from what the layers and the growth found, which stay as they are."""
+    beliefs = layered.copy()
+    mixture, bound, iterations, converged = run_joint(beliefs, grown, reporter, rival)
+    trace = tuple(reporter.trace)
+    return Outcome(reporter.start, layered, grown, beliefs, mixture, bound, iterations, converged, trace)
 
 
 def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
@@ -130,9 +167,14 @@ def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
         reporter.report(LAYERS, iteration, bound, 0)
 
 
+def fixed_part(beliefs: Beliefs) -> float:
+    """What the bound has besides the mixture's, in nats."""
+    return float(beliefs.sum_labels()[:, 2].sum()) - worker_divergence(beliefs) + position_entropy(beliefs)
+
+
 def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
     """Grow the mixture with everything else fixed."""
-    rest = float(beliefs.sum_labels()[:, 2].sum()) - worker_divergence(beliefs) + position_entropy(beliefs)
+    rest = fixed_part(beliefs)
     kept = 0
 
     def watch(mixture: Mixture, bound: float) -> None:
@@ -143,8 +185,10 @@ def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
     return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch, reporter.check)[0]
 
 
-def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[Mixture, float, int, bool]:
-    """Everything in turn, until the bound stands still or the iterations run out."""
+def run_joint(
+    beliefs: Beliefs, mixture: Mixture, reporter: Reporter, rival: Sequence[float] = ()
+) -> tuple[Mixture, float, int, bool]:
+    """Everything in turn, until the bound stands still, the iterations run out or a rival is clearly ahead."""
     settings = beliefs.settings
     before = -np.inf
     converged = False
@@ -161,6 +205,8 @@ def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[M
         reporter.report(JOINT, iteration, bound, mixture.size)
         converged = abs(bound - before) <= settings.tolerance * abs(bound)
         before = bound
+        if iteration == RACE and len(rival) >= RACE and bound < rival[RACE - 1]:
+            break
         if settings.clusters == "bound" and (converged or iteration == revision):
             revision = max(revision, 2 * iteration)
             revised = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings, reporter.check)
@@ -168,6 +214,4 @@ def run_joint(beliefs: Beliefs, mixture: Mixture, reporter: Reporter) -> tuple[M
             mixture = revised
     # the last biases and revisions are not in the bound yet
     mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
-    likelihood = float(beliefs.sum_labels()[:, 2].sum())
-    bound = likelihood - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
-    return mixture, bound, iteration, converged
+    return mixture, fixed_part(beliefs) + mixture_bound, iteration, converged

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.data import Labels
-from crowdclust_app.inference.crowdclustering.kernels import Floats
 
 # Pairs that a worker's share counts for against a response's own, and the campaign's against a worker's.
 SHRINKAGE = 10.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.inference.crowdclustering.kernels import Floats, Ints
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 
 
 def order_by_size(memberships: Floats) -> Ints:

@@ -181,3 +181,18 @@ def test_who_gave_no_label_keeps_the_prior():
         np.testing.assert_allclose(beliefs.bias_variances[j], 3.0)
     np.testing.assert_array_equal(beliefs.labels.answered, [0])
     assert beliefs.labels.n_items == 3
+
+
+def test_a_copy_of_the_beliefs_is_updated_apart():
+    beliefs = beliefs_for(2)
+    kept = beliefs.mean.copy(), beliefs.weights.copy(), beliefs.biases.copy(), beliefs.tiles.features.copy()
+    copy = beliefs.copy()
+    np.testing.assert_array_equal(copy.sum_labels(), beliefs.sum_labels())
+    n, D = beliefs.mean.shape
+    copy.update_items(np.repeat(np.eye(D)[None], n, axis=0), np.zeros((n, D)))
+    copy.update_weights()
+    copy.update_biases(copy.sum_labels())
+    now = beliefs.mean, beliefs.weights, beliefs.biases, beliefs.tiles.features
+    for before, after in zip(kept, now, strict=True):
+        np.testing.assert_array_equal(before, after)
+    assert not np.array_equal(copy.mean, beliefs.mean)

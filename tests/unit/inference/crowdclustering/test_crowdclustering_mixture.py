@@ -174,6 +174,23 @@ def test_points_on_one_spot_are_not_split():
     assert growth.revise(mix, bound, mean, np.full((10, 2), 0.1), settings_for(2), no_check) is mix
 
 
+def test_growth_ends_although_empty_components_raise_the_bound():
+    # a process that expects very many components gains a little from each, with or without items
+    random = np.random.default_rng(6)
+    mean, variance = random.normal(size=(12, 2)), np.full((12, 2), 0.3)
+    settings = settings_for(2, concentration=100.0, mean_precision=1.0, scale=10.0)
+    sizes: list[int] = []
+
+    def watch(mix, bound):
+        sizes.append(mix.size)
+        assert len(sizes) < 20
+
+    mix, bound = growth.grow(mean, variance, settings, watch, no_check)
+    more = np.column_stack([mix.memberships, np.full((12, 5), 1e-3)])
+    assert growth.settle(more, mean, variance, settings)[1] > bound
+    assert growth.revise(mix, bound, mean, variance, settings, no_check).size <= 12
+
+
 def test_expected_weights_are_shares_in_the_order_of_the_sticks():
     random = np.random.default_rng(4)
     mean, variance, truth = blobs(random, (30, 15, 5))
