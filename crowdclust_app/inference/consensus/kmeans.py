@@ -42,9 +42,12 @@ def _spread_centres(points: Floats, clusters: int, random: np.random.Generator) 
     nearest = ((points - points[chosen[0]]) ** 2).sum(axis=1)
     while len(chosen) < clusters:
         total = nearest.sum()
-        free = np.setdiff1d(np.arange(len(points)), chosen)
-        drawn = random.choice(len(points), p=nearest / total) if total > 0 else random.choice(free)
-        chosen.append(int(drawn))
+        if total > 0:
+            drawn = int(random.choice(len(points), p=nearest / total))
+        else:
+            # every point is at a centre already
+            drawn = int(random.choice(np.setdiff1d(np.arange(len(points)), chosen)))
+        chosen.append(drawn)
         nearest = np.minimum(nearest, ((points - points[drawn]) ** 2).sum(axis=1))
     return points[chosen].copy()
 
