@@ -71,8 +71,9 @@ class Continuous(Aggregator):
             squares = (labels - means[rows.task]) ** 2 + variance[rows.task]
             error = weighted_sums(rows.worker, squares, workers)
             shape = _PRIOR_LABELS + table.worker_counts
-            precision = shape / (_PRIOR_LABELS * pooled + error)
-            going = run.step(float(np.abs(means - before).max()) / np.sqrt(scale))
+            older, precision = precision, shape / (_PRIOR_LABELS * pooled + error)
+            moved = float(np.abs(means - before).max()) / np.sqrt(scale)
+            going = run.step(max(moved, float(np.abs(np.log(precision / older)).max())))
         labelled = counts > 0
         self.values_ = np.where(labelled, means + centre, np.nan)
         self.values_sd_ = np.where(labelled, np.sqrt(variance), np.nan)

@@ -13,6 +13,8 @@ from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_s
 _SLICE = 64
 # Reliability is 2 p - 1; this keeps the weight of a worker who always agreed finite.
 _LARGEST = 1.0 - 1e-3
+# Agreements this close are equal.
+_EQUAL = 1e-9
 
 
 class TriangularEstimation(Aggregator):
@@ -51,9 +53,12 @@ class TriangularEstimation(Aggregator):
         neighbours, values = overlap.indices[keep].astype(np.int64), values[keep]
         pointers = np.searchsorted(rows[keep], np.arange(table.n_workers + 1))
         squared, mark = np.zeros(table.n_workers), np.zeros(table.n_workers)
+        present = np.zeros(table.n_workers, dtype=bool)
         for begin in range(0, table.n_workers, _SLICE):
             run.check()
-            best_pairs(begin, min(begin + _SLICE, table.n_workers), pointers, neighbours, values, mark, squared)
+            best_pairs(
+                begin, min(begin + _SLICE, table.n_workers), pointers, neighbours, values, mark, present, squared
+            )
         run.step(0.0)
         reliability = self._with_signs(np.sqrt(squared), rows[keep], neighbours, values)
         weight = np.log1p(reliability) - np.log1p(-reliability)
@@ -66,13 +71,14 @@ class TriangularEstimation(Aggregator):
 
     def _with_signs(self, size: Floats, rows: np.ndarray, neighbours: np.ndarray, values: Floats) -> Floats:
         """Give each worker a sign: that of its agreement with the worker who is least ambiguous."""
-        support = size**2 + np.bincount(rows, weights=values, minlength=len(size))
-        leader = int(np.abs(support).argmax())
-        sign_of_leader = 1.0 if support[leader] >= 0 else -1.0
+        support = size**2 + weighted_sums(rows, values, len(size))
+        leading = np.abs(support) >= np.abs(support).max() - _EQUAL
+        ahead = np.where(leading, np.where(support >= 0, 1.0, -1.0), 0.0)
         alpha, beta = self._beta
         flip = 1.0 if alpha >= beta else -1.0
-        signs = np.ones(len(size))
-        signs[leader] = sign_of_leader
-        mine = rows == leader
-        signs[neighbours[mine]] = sign_of_leader * np.sign(values[mine])
+        # of several leaders their sum counts, so that names decide nothing
+        known = weighted_sums(rows, np.abs(ahead[neighbours]), len(size)) + leading > 0
+        agreed = weighted_sums(rows, ahead[neighbours] * values, len(size)) + ahead
+        agreed[np.abs(agreed) < _EQUAL] = 0.0
+        signs = np.where(known, np.sign(agreed), 1.0)
         return np.asarray(np.clip(flip * signs * size, -_LARGEST, _LARGEST))

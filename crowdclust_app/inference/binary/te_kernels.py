@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from crowdclust_app.inference.binary.table import Codes, Floats
 
 
 @njit(nogil=True, cache=True)
 def best_pairs(
-    begin: int, end: int, pointers: Codes, neighbours: Codes, agreement: Floats, mark: Floats, squared: Floats
+    begin: int,
+    end: int,
+    pointers: Codes,
+    neighbours: Codes,
+    agreement: Floats,
+    mark: Floats,
+    present: NDArray[np.bool_],
+    squared: Floats,
 ) -> None:
     """For each worker `k` find the pair that overlaps with it and agrees or disagrees most, and estimate from it.
+
+    Of several such pairs the mean counts, so that names decide nothing.
 
     Parameters
     ----------
@@ -19,25 +30,28 @@ def best_pairs(
         Range of workers.
     pointers, neighbours, agreement
         Compressed rows: for each worker those it overlaps with, and the mean product of their labels.
-    mark : ndarray of shape (J,)
-        Scratch space, zeros.
+    mark, present : ndarray of shape (J,)
+        Scratch space; `present` is False throughout.
     squared : ndarray of shape (J,)
         Gets the estimate of the squared reliability of each worker in the range; 0 where there is no triangle.
     """
     for k in range(begin, end):
         first, last = pointers[k], pointers[k + 1]
         for at in range(first, last):
-            mark[neighbours[at]] = 1.0
-        best, left, right = 0.0, -1, -1
+            mark[neighbours[at]] = agreement[at]
+            present[neighbours[at]] = True
+        best, total, ties = 0.0, 0.0, 0
         for at in range(first, last):
             other = neighbours[at]
             for beyond in range(pointers[other], pointers[other + 1]):
                 third = neighbours[beyond]
-                if third > other and third != k and mark[third] > 0.0 and abs(agreement[beyond]) > best:
-                    best, left, right = abs(agreement[beyond]), other, third
-        product = 1.0
+                size = abs(agreement[beyond])
+                if third <= other or third == k or not present[third] or size == 0.0 or size < best:
+                    continue
+                if size > best:
+                    best, total, ties = size, 0.0, 0
+                total += abs(agreement[at] * mark[third]) / size
+                ties += 1
         for at in range(first, last):
-            mark[neighbours[at]] = 0.0
-            if neighbours[at] == left or neighbours[at] == right:
-                product *= agreement[at]
-        squared[k] = abs(product) / best if left >= 0 else 0.0
+            present[neighbours[at]] = False
+        squared[k] = total / ties if ties else 0.0
