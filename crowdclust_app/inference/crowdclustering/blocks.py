@@ -9,6 +9,7 @@ import numpy as np
 from crowdclust_app.inference.crowdclustering import kernels
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Judges, Scratch, Tiles
 from crowdclust_app.inference.crowdclustering.data import Labels, tiles_of
+from crowdclust_app.inference.crowdclustering.priors import WorkerPrior, independent_prior, shared_prior
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
 # Initial variances as a share of the prior's.
@@ -87,6 +88,8 @@ class Beliefs:
     weights, weight_variances : ndarray of shape (J, D, D)
         Symmetric.
     biases, bias_variances : ndarray of shape (J,)
+    prior
+        Of the workers; at first the one that the settings name.
     """
 
     labels: Labels
@@ -97,6 +100,7 @@ class Beliefs:
     weight_variances: Floats
     biases: Floats
     bias_variances: Floats
+    prior: WorkerPrior = field(init=False)
     tiles: Tiles = field(init=False)
     judges: Judges = field(init=False)
     work: Scratch = field(init=False)
@@ -104,6 +108,7 @@ class Beliefs:
     def __post_init__(self) -> None:
         D = self.settings.dimensions
         P = D * (D + 1) // 2
+        self.prior = independent_prior(D, self.settings.weight_variance, self.settings.bias_variance)
         self.tiles = tiles_of(self.labels, D)
         width = int(np.diff(self.tiles.ptr).max())
         self.work = Scratch(
@@ -143,7 +148,7 @@ class Beliefs:
 
     def copy(self) -> Beliefs:
         """The same beliefs, to be updated apart from these."""
-        return replace(
+        copied = replace(
             self,
             mean=self.mean.copy(),
             variance=self.variance.copy(),
@@ -152,6 +157,8 @@ class Beliefs:
             biases=self.biases.copy(),
             bias_variances=self.bias_variances.copy(),
         )
+        copied.prior = self.prior
+        return copied
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -202,10 +209,11 @@ class Beliefs:
         lin = np.empty((J, D, D))
         kernels.gather_workers(self.dims, self.tiles, self.judges, self.settings.label_weight, gamma, lin, self.work)
         precision = -2.0 * pair_feature_moments(gamma + gamma.transpose(0, 2, 1), D)
-        precision += np.eye(P) / self.settings.weight_variance
+        precision += np.diag(1.0 / self.prior.weight_variances)
         both = lin + lin.transpose(0, 2, 1)
         both[:, np.arange(D), np.arange(D)] *= 0.5
-        solution = np.linalg.solve(precision, vech(both)[..., None])[..., 0]
+        right = vech(both) + self.prior.weight_means / self.prior.weight_variances
+        solution = np.linalg.solve(precision, right[..., None])[..., 0]
         self.weights = unvech(np.asarray(solution, dtype=np.float64), D)
         self.weight_variances = unvech(1.0 / np.diagonal(precision, axis1=1, axis2=2), D)
         self.refresh_workers()
@@ -218,6 +226,26 @@ class Beliefs:
 
     def update_biases(self, sums: Floats) -> None:
         """Update the biases (section 5) from fresh `sum_labels`."""
-        self.bias_variances = 1.0 / (1.0 / self.settings.bias_variance - 2.0 * sums[:, 0])
-        self.biases = self.bias_variances * sums[:, 1]
+        self.bias_variances = 1.0 / (1.0 / self.prior.bias_variance - 2.0 * sums[:, 0])
+        self.biases = self.bias_variances * (sums[:, 1] + self.prior.bias_mean / self.prior.bias_variance)
         self.judges = self.judges._replace(bias=self.biases, bias_variance=self.bias_variances)
+
+    def learn_prior(self) -> None:
+        """Update the workers' prior (section 9) where the settings say that they share it, else leave it.
+
+        Who gave no label takes the new prior as it is. One worker alone could share it with nobody.
+        """
+        answered = self.labels.answered
+        if self.settings.worker_prior != "shared" or len(answered) < 2:
+            return
+        D = self.settings.dimensions
+        self.prior = shared_prior(
+            vech(self.weights), vech(self.weight_variances), self.biases, self.bias_variances, answered
+        )
+        silent = np.setdiff1d(np.arange(self.labels.n_workers), answered)
+        if len(silent):
+            self.weights[silent] = unvech(self.prior.weight_means, D)
+            self.weight_variances[silent] = unvech(self.prior.weight_variances, D)
+            self.biases[silent] = self.prior.bias_mean
+            self.bias_variances[silent] = self.prior.bias_variance
+            self.refresh_workers()

@@ -8,17 +8,22 @@ from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs, vech
 
 
-def normal_divergence(mean: Floats, variance: Floats, prior_variance: float) -> float:
-    """KL divergence of independent Normals from `N(0, prior_variance)`, summed, in nats."""
+def normal_divergence(
+    mean: Floats, variance: Floats, prior_variance: float | Floats, prior_mean: float | Floats = 0.0
+) -> float:
+    """KL divergence of independent Normals from `N(prior_mean, prior_variance)`, summed, in nats."""
     ratio = variance / prior_variance
-    return float(0.5 * np.sum(mean * mean / prior_variance + ratio - 1.0 - np.log(ratio)))
+    apart = mean - prior_mean
+    return float(0.5 * np.sum(apart * apart / prior_variance + ratio - 1.0 - np.log(ratio)))
 
 
 def worker_divergence(beliefs: Beliefs) -> float:
     """KL divergence of all workers' weights and biases from their priors, in nats."""
-    settings = beliefs.settings
-    weights = normal_divergence(vech(beliefs.weights), vech(beliefs.weight_variances), settings.weight_variance)
-    return weights + normal_divergence(beliefs.biases, beliefs.bias_variances, settings.bias_variance)
+    prior = beliefs.prior
+    weights = normal_divergence(
+        vech(beliefs.weights), vech(beliefs.weight_variances), prior.weight_variances, prior.weight_means
+    )
+    return weights + normal_divergence(beliefs.biases, beliefs.bias_variances, prior.bias_variance, prior.bias_mean)
 
 
 def layer_divergence(beliefs: Beliefs) -> float:

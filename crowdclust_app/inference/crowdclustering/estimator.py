@@ -19,7 +19,7 @@ from crowdclust_app.inference.crowdclustering.confusion import (
 )
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
-from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start, try_again
+from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
 
@@ -39,11 +39,14 @@ class Crowdclustering:
     starts
         How many starts; the first is spectral, the others random, the highest bound wins.
     clusters
-        "bound": as many as the bound asks for; the best start is tried a second time from more components. A
+        "bound": as many as the bound asks for; the joint phase is tried a second time from more components. A
         number: that many components (the fit may leave some of them without items).
     label_weight
         `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
         less is better where placements are noisy.
+    worker_prior
+        "independent" (the paper) or "shared": mean and variance of the workers' prior are learnt from all of them.
+        With `consensus` there is one worker and it is always independent.
     weight_variance, bias_variance, position_variance
         Prior variances `s_w` of the workers' weights, `s_tau` of their biases, and `s_x` of positions while there is
         no mixture yet.
@@ -83,7 +86,7 @@ class Crowdclustering:
     lower_bounds_ : tuple of (str, float)
         Phase and bound of each round of the best start; within a phase it never falls.
     start_bounds_ : tuple of float
-        Bound of each start; the best one's is that of its better try.
+        Bound of each start, of the better of its two tries.
     n_iterations_ : int
         Joint iterations of the best start.
     converged_ : bool
@@ -126,6 +129,7 @@ class Crowdclustering:
         starts: int = 4,
         clusters: Literal["bound"] | int = "bound",
         label_weight: float = 1.0,
+        worker_prior: Literal["independent", "shared"] = "independent",
         weight_variance: float = 1.0,
         bias_variance: float = 10.0,
         position_variance: float = 1.0,
@@ -143,6 +147,7 @@ class Crowdclustering:
         self.starts = starts
         self.clusters = clusters
         self.label_weight = label_weight
+        self.worker_prior = worker_prior
         self.weight_variance = weight_variance
         self.bias_variance = bias_variance
         self.position_variance = position_variance
@@ -193,9 +198,6 @@ class Crowdclustering:
             if best is None or outcome.bound > best.bound:
                 best = outcome
         assert best is not None
-        if settings.clusters == "bound":
-            best = try_again(best, Reporter(best.start, settings.starts, began, progress, cancel))
-            bounds[best.start - 1] = best.bound
         self.start_bounds_ = tuple(bounds)
         self._keep(best, labels, table.n_items)
         return self
@@ -208,6 +210,7 @@ class Crowdclustering:
             starts=self.starts,
             clusters=self.clusters,
             label_weight=self.label_weight,
+            worker_prior="independent" if self.consensus else self.worker_prior,
             weight_variance=self.weight_variance,
             bias_variance=self.bias_variance,
             position_variance=self.position_variance,

@@ -94,8 +94,6 @@ class Outcome:
 
     Parameters
     ----------
-    start
-        Which one, counting from 1.
     layered, grown
         Beliefs after the layers, and the mixture grown on them.
     beliefs, mixture
@@ -110,7 +108,6 @@ class Outcome:
         `(phase, bound)` of every round.
     """
 
-    start: int
     layered: Beliefs
     grown: Mixture
     beliefs: Beliefs
@@ -127,7 +124,8 @@ def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome
     layered = Beliefs.at_positions(labels, settings, positions)
     run_layers(layered, reporter)
     grown = run_mixture(layered, reporter)
-    return finish(layered, grown, reporter)
+    first = finish(layered, grown, reporter)
+    return try_again(first, reporter) if settings.clusters == "bound" else first
 
 
 def try_again(first: Outcome, reporter: Reporter) -> Outcome:
@@ -149,7 +147,7 @@ def finish(layered: Beliefs, grown: Mixture, reporter: Reporter, rival: Sequence
     beliefs = layered.copy()
     mixture, bound, iterations, converged = run_joint(beliefs, grown, reporter, rival)
     trace = tuple(reporter.trace)
-    return Outcome(reporter.start, layered, grown, beliefs, mixture, bound, iterations, converged, trace)
+    return Outcome(layered, grown, beliefs, mixture, bound, iterations, converged, trace)
 
 
 def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
@@ -164,6 +162,7 @@ def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
         sums = beliefs.sum_labels()
         bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) - layer_divergence(beliefs)
         beliefs.update_biases(sums)
+        beliefs.learn_prior()
         reporter.report(LAYERS, iteration, bound, 0)
 
 
@@ -202,6 +201,7 @@ def run_joint(
         sums = beliefs.sum_labels()
         bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
         beliefs.update_biases(sums)
+        beliefs.learn_prior()
         reporter.report(JOINT, iteration, bound, mixture.size)
         converged = abs(bound - before) <= settings.tolerance * abs(bound)
         before = bound
@@ -212,6 +212,6 @@ def run_joint(
             revised = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings, reporter.check)
             converged = converged and revised is mixture
             mixture = revised
-    # the last biases and revisions are not in the bound yet
+    # the last biases, prior and revisions are not in the bound yet
     mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
     return mixture, fixed_part(beliefs) + mixture_bound, iteration, converged

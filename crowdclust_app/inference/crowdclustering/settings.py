@@ -7,6 +7,8 @@ from typing import Literal
 
 from crowdclust_app.domain.errors import UserError
 
+WORKER_PRIORS = ("independent", "shared")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -22,6 +24,8 @@ class Settings:
         "bound": as many as the mixture's bound asks for; or their number.
     label_weight
         `kappa` in (0, 1].
+    worker_prior
+        "independent": `s_w` and `s_tau` for every worker; "shared": learnt from all of them, starting there.
     weight_variance, bias_variance, position_variance
         Prior variances `s_w`, `s_tau`, `s_x`.
     concentration
@@ -42,6 +46,7 @@ class Settings:
     starts: int
     clusters: Literal["bound"] | int
     label_weight: float
+    worker_prior: Literal["independent", "shared"]
     weight_variance: float
     bias_variance: float
     position_variance: float
@@ -76,6 +81,8 @@ class Settings:
             raise UserError(f"the degrees of freedom must be above dimensions - 1, not {self.degrees_of_freedom}")
         if not self.tolerance >= 0:
             raise UserError(f"the tolerance must not be negative, not {self.tolerance}")
+        if self.worker_prior not in WORKER_PRIORS:
+            raise UserError(f"the worker prior must be one of {', '.join(WORKER_PRIORS)}, not {self.worker_prior!r}")
         if self.seed < 0:
             raise UserError(f"the seed must not be negative, not {self.seed}")
         wanted: object = self.clusters
