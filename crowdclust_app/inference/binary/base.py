@@ -55,7 +55,8 @@ class Aggregator:
     classes
         Every class in its order, used or not; None takes those that occur, sorted.
     max_iterations, tolerance
-        Iterations end when no probability (or message) changes by more than the tolerance. None is the method's usual
+        Iterations end when no probability (or message) changes by more than the tolerance; for Dawid-Skene also when
+        the bound rises by less than that a label. None is the method's usual
         limit: 1000 for EM and mean field, which rise slowly but surely, fewer for messages.
     seed
         For whatever a method draws at random.

@@ -19,6 +19,9 @@ from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_s
 
 # A count that keeps the logarithm of an answer never seen finite; nothing else notices it.
 _TINY = 1e-10
+# What maximum likelihood starts a worker with for each class: less than a third of a right answer. Without it the one
+# label of a worker who gave no other is certainty; with it nothing changes for workers with more than a few.
+_BENEFIT_OF_DOUBT = 0.3
 
 
 class _Confusion(Aggregator):
@@ -26,6 +29,9 @@ class _Confusion(Aggregator):
 
     _exact: ClassVar[bool] = False
     _kind: ClassVar[str] = "mean"
+    # ends when the bound rises by less than the tolerance a label, as is usual for Dawid-Skene: the likelihood of
+    # workers with few labels is flat, and some task moves on for hundreds of iterations that decide nothing
+    _by_gain: ClassVar[bool] = False
 
     def _validate(self, table: LabelTable) -> None:
         super()._validate(table)
@@ -35,9 +41,7 @@ class _Confusion(Aggregator):
 
     def _pseudo_counts(self, classes: int) -> Floats:
         """Counts of each answer (column) for each true class (row) that stand for the prior."""
-        if self._kind == "none":
-            return np.full((classes, classes), _TINY)
-        alpha, beta = self._beta
+        alpha, beta = (_BENEFIT_OF_DOUBT, _TINY) if self._kind == "none" else self._beta
         if self._kind == "mode":
             # the mode of a posterior exists for priors from 1 on; smaller ones are taken as 1
             alpha, beta = max(alpha - 1.0, 0.0) + EM_MARGIN, max(beta - 1.0, 0.0) + EM_MARGIN
@@ -68,6 +72,7 @@ class _Confusion(Aggregator):
         cells = rows.worker * size + rows.label
         counts = np.empty((table.n_workers, size, size))
         logs = np.empty((table.n_tasks, size))
+        bound = -np.inf
         going = True
         while going:
             for true in range(size):
@@ -83,7 +88,11 @@ class _Confusion(Aggregator):
             logs += np.log(prevalence)
             normalised, total = normalise(logs)
             before, beliefs = beliefs, np.exp(normalised)
-            going = run.step(float(np.abs(beliefs - before)[labelled].max()), float(total.sum()) + gain)
+            change = float(np.abs(beliefs - before)[labelled].max())
+            previous, bound = bound, float(total.sum()) + gain
+            if self._by_gain:
+                change = min(change, abs(bound - previous) / table.n_labels)
+            going = run.step(change, bound)
         posterior = counts + pseudo
         extras = {"confusion_": posterior / posterior.sum(axis=2, keepdims=True)}
         return Posterior(normalised, prevalence, extras)
@@ -111,12 +120,17 @@ class TwoCoinMeanField(_Confusion):
 
 
 class DawidSkene(_Confusion):
-    """Dawid and Skene's EM: maximum likelihood, any number of classes, prevalence estimated."""
+    """Dawid and Skene's EM: any number of classes, prevalence estimated.
+
+    Maximum likelihood but for a trace of trust (0.3 of a right answer a class) that decides what their labels do not
+    about workers with very few.
+    """
 
     name = "dawid-skene"
     most_classes = None
     estimates_prevalence = True
     _kind = "none"
+    _by_gain = True
 
 
 class DawidSkeneMAP(_Confusion):
@@ -126,3 +140,4 @@ class DawidSkeneMAP(_Confusion):
     most_classes = None
     estimates_prevalence = True
     _kind = "mode"
+    _by_gain = True

@@ -261,12 +261,18 @@ def number_of(value: Hashable) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def _text_order(names: list[str]) -> list[int]:
+    """Give the positions of the names in sorted order: digits by number, other text as text."""
+    together = "".join(names)
+    if together.isascii() and together.isdigit() and max(map(len, names)) < 4000:
+        return [at for _, _, at in sorted(zip(map(int, names), names, range(len(names)), strict=True))]
+    return sorted(range(len(names)), key=names.__getitem__)
+
+
 def _sorted_names(names: list[Any]) -> list[Any]:
-    """Sort by value where all are of one kind (digits as numbers), by type and text otherwise."""
-    if all(isinstance(name, str) for name in names):
-        if all(name.isascii() and name.isdigit() for name in names):
-            return sorted(names, key=lambda name: (int(name), name))
-        return sorted(names)
+    """Sort by value where all are of one kind, by type and text otherwise."""
+    if names and set(map(type, names)) == {str}:
+        return [names[at] for at in _text_order(names)]
     try:
         return sorted(names)
     except TypeError:
@@ -304,6 +310,11 @@ def _encode_names(column: NDArray[Any] | list[Any]) -> tuple[tuple[Hashable, ...
         raise UserError("a task or worker is not a name", todo="use text or numbers for tasks and workers") from None
     if isinstance(column, np.ndarray):
         return tuple(found), codes
+    if set(map(type, found)) == {str} and "" not in found and not any(map(str.isspace, found)):
+        order = _text_order(found)
+        position = np.empty(len(found), dtype=np.int64)
+        position[order] = np.arange(len(found))
+        return tuple([found[at] for at in order]), position[codes]
     # whole numbers that a missing cell turned into floats are whole numbers again
     shown = [None if _is_missing(value) else int(value) if _is_integral(value) else value for value in found]
     names = _sorted_names(list(dict.fromkeys(name for name in shown if name is not None)))

@@ -1,0 +1,110 @@
+"""`crowdclust aggregate`, as a script and a person call it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crowdclust_app.cli import aggregate
+from crowdclust_app.inference.binary import METHODS
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    lines = [f"t{task},w{worker},{int((task + (worker == 3)) % 2)}" for task in range(6) for worker in range(4)]
+    path.write_text("task,worker,label\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Path:
+    path = tmp_path / "truth.csv"
+    path.write_text("task,label\n" + "".join(f"t{task},{task % 2}\n" for task in range(5)))
+    return path
+
+
+def test_the_names_on_the_command_line_are_those_of_the_methods() -> None:
+    assert tuple(METHODS) == aggregate.METHODS
+
+
+def test_all_methods_are_printed_side_by_side(run, labels: Path, truth: Path) -> None:
+    done = run("aggregate", labels, "--method", "all", "--truth", truth, "--out", "out")
+    assert done.code == 0
+    assert done.err == ""
+    lines = done.out.splitlines()
+    assert "Tasks         6" in lines
+    assert "Known labels  of 5 tasks" in lines
+    head = next(line for line in lines if line.startswith("method"))
+    assert head.split() == ["method", "error", "log", "loss", "Brier", "ties", "seconds", "iterations", "converged"]
+    for name in aggregate.METHODS[:-1]:
+        assert any(line.split()[:2] == [name, "0.0000"] for line in lines)
+    assert "sbic-fast: the result depends on the order in which the labels are taken." in lines
+    assert lines[-1] == "Wrote out/summary.json"
+    assert Path("out/labels_inferred.csv").exists()
+
+
+def test_json_is_the_summary_alone(run, labels: Path, truth: Path) -> None:
+    done = run("aggregate", labels, "--method", "em2", "--prior", "3,1.5", "--prevalence", "auto", "--ties", "prior",
+               "--repeats", "last", "--classes", '0,1,"a, b"', "--seed", 5, "--truth", truth, "--json")  # fmt: skip
+    assert done.code == 2
+    assert done.err == (
+        f"crowdclust: {labels}: em2 is for 2 classes and the labels have 3; take dawid-skene, em, amf, mf, majority or "
+        "soft-vote.\n"
+    )
+    done = run("aggregate", labels, "--prior", "3,1.5", "--ties", "prior", "--repeats", "last", "--classes", "0,1",
+               "--seed", 5, "--truth", truth, "--json")  # fmt: skip
+    assert done.code == 0
+    (method,) = done.summary["methods"]
+    assert (method["method"], method["error"], method["truth_tasks"]) == ("dawid-skene", 0.0, 5)
+    assert done.summary["settings"] == {
+        "method": "dawid-skene", "prior": [3.0, 1.5], "prevalence": None, "ties": "prior", "repeats": "last",
+        "classes": ["0", "1"], "seed": 5,
+    }  # fmt: skip
+
+
+def test_oddities_of_the_table_are_said(run, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label,note\na,u,x,1\na,u,y,2\nb,u,z,3\nc,v,,4\n")
+    done = run("aggregate", path, "--method", "all")
+    assert done.code == 0
+    assert done.err == f"crowdclust: {path}: the column note is unknown and ignored.\n"
+    lines = done.out.splitlines()
+    assert "Missing labels        1" in lines
+    assert "Tasks without labels  1 (c)" in lines
+    assert "Repeated labels       1, 1 conflict; counted: all" in lines
+    (skipped,) = [line for line in lines if "for 2 classes" in line]
+    assert skipped.startswith("Skipped bp, bp-max, kos, kos-normalised, em2, ")
+    assert run("aggregate", path, "--method", "all", "--quiet").out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--prior", "2"), "argument --prior: 2 is not two numbers such as 2,1"),
+        (("--prior", "2,0"), "argument --prior: 2,0 is not two numbers above 0"),
+        (("--prevalence", "1.5"), "argument --prevalence: 1.5 is neither auto nor a number between 0 and 1"),
+        (("--prevalence", "some"), "argument --prevalence: some is neither auto nor a number between 0 and 1"),
+        (("--method", "glad"), "argument --method: invalid choice: 'glad'"),
+        (("--features", "f.csv"), "unrecognized arguments: --features f.csv"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(run, labels: Path, options: tuple[str, str], said: str) -> None:
+    done = run("aggregate", labels, *options)
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_table_that_is_wrong_changes_nothing(run, tmp_path: Path) -> None:
+    for text in ("", "task,worker,label\n", "task,worker\na,u\n", "task|worker|label\na|u|1\n"):
+        path = tmp_path / "labels.csv"
+        path.write_text(text)
+        done = run("aggregate", path, "--out", "out")
+        assert done.code == 2
+        assert done.err.startswith(f"crowdclust: {path}, line 1: ")
+        assert done.err.count("\n") == 1
+        assert not Path("out").exists()
+    done = run("aggregate", "labels.csv", "--method", "sbic-fast", "--prior", "1,1", "--classes", "0,1")
+    assert done.code == 2
