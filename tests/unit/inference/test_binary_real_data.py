@@ -16,9 +16,9 @@ from crowdclust_app.io.tables import read_truth
 
 SETS = ("bluebirds", "rte", "temp", "barzan", "trec2011_gold")
 # Per method, the error on each set. Where the design has another figure or none, it is ours: `te` chooses pairs that
-# overlap with the worker and lets ties share, where the design has .258 .115 .341; normalised KOS divides by the degree less one
-# and is .311 on barzan for any number of rounds, where the design has .317; Dawid-Skene runs to a maximum of the
-# likelihood on bluebirds, where crowd-kit stops after two rounds at .111. The design has nothing on trec2011_gold.
+# overlap with the worker and lets ties share, where the design has .258 .115 .341; normalised KOS divides by the degree
+# less one and is .311 on barzan for any number of rounds, where the design has .317; Dawid-Skene runs to a maximum of
+# the likelihood on bluebirds, where crowd-kit stops after two rounds at .111. There is no reference on trec2011_gold.
 REFERENCE: dict[str, tuple[float, ...]] = {
     "majority": (0.241, 0.103, 0.064, 0.304, 0.349),
     "soft-vote": (0.241, 0.103, 0.064, 0.304, 0.349),
