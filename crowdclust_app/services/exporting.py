@@ -139,7 +139,7 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
     table = campaign.table()
     items = campaign.items()
     measured = {(time.hit, time.worker): time.active_seconds for time in campaign.submitted_times()}
-    yield Table("responses.csv", RESPONSE_COLUMNS, _response_rows(campaign, responses, measured, label))
+    yield _response_table(campaign, responses, measured, label)
     yield Table("assignments.csv", ASSIGNMENT_COLUMNS, _assignment_rows(campaign, measured, label))
     flags = [(flag.item, label(flag.worker), flag.reason, flag.hit) for flag in campaign.flags()]
     yield Table("flags.csv", FLAG_COLUMNS, flags)
@@ -158,11 +158,33 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
     yield worker_table(table, labels, seconds, label)
 
 
+def _response_table(
+    campaign: Campaign,
+    responses: Sequence[Response],
+    measured: Mapping[tuple[str, str], float],
+    label: Callable[[str], str],
+) -> Table:
+    """The responses, with the columns `group_name` and `comment` where anybody wrote one."""
+    from crowdclust_app.storage import records
+
+    with campaign.database.read() as connection:
+        names = {(hit, worker, group): name for hit, worker, group, name in records.group_names(connection)}
+        comments = {(hit, worker): comment for hit, worker, comment in records.comments(connection)}
+    header = RESPONSE_COLUMNS + ("group_name",) * bool(names) + ("comment",) * bool(comments)
+
+    def words(hit: str, worker: str, group: str) -> tuple[str | None, ...]:
+        name, comment = names.get((hit, worker, group)), comments.get((hit, worker))
+        return (name,) * bool(names) + (comment,) * bool(comments)
+
+    return Table("responses.csv", header, _response_rows(campaign, responses, measured, label, words))
+
+
 def _response_rows(
     campaign: Campaign,
     responses: Sequence[Response],
     measured: Mapping[tuple[str, str], float],
     label: Callable[[str], str],
+    words: Callable[[str, str, str], tuple[str | None, ...]],
 ) -> Iterator[tuple[Any, ...]]:
     stages = {hit.name: hit.stage for hit in campaign.hits()}
     turns = {
@@ -176,7 +198,7 @@ def _response_rows(
         times = (began, turn.submitted_at, measured.get(key), stages[response.hit])
         worker = label(response.worker)
         for item, group in zip(response.items, response.groups, strict=True):
-            yield (response.hit, worker, item, group, *times)
+            yield (response.hit, worker, item, group, *times, *words(*key, group))
 
 
 def _assignment_rows(

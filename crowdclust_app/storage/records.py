@@ -48,6 +48,36 @@ def flags(connection: Connection) -> list[tuple[str, str, str, str, datetime]]:
     return [(row.item, row.worker, row.reason, row.hit, from_text(row.at)) for row in rows]
 
 
+def group_names(connection: Connection) -> list[tuple[str, str, str, str]]:
+    """HIT, worker, group as tables write it, name; of the groups that have a name."""
+    rows = connection.execute(
+        text(
+            """
+            SELECT h.name AS hit, w.name AS worker, coalesce(g.label, CAST(g.grp AS TEXT)) AS grp, g.name
+            FROM current_responses r JOIN workers w ON w.number = r.worker JOIN hits h ON h.number = r.hit
+            JOIN response_groups g ON g.response = r.response
+            WHERE g.name IS NOT NULL
+            """
+        )
+    )
+    return [(row.hit, row.worker, row.grp, row.name) for row in rows]
+
+
+def comments(connection: Connection) -> list[tuple[str, str, str]]:
+    """HIT, worker, comment; of the responses that have one."""
+    rows = connection.execute(
+        text(
+            """
+            SELECT h.name AS hit, w.name AS worker, answer.comment
+            FROM current_responses r JOIN workers w ON w.number = r.worker JOIN hits h ON h.number = r.hit
+            JOIN responses answer ON answer.number = r.response
+            WHERE answer.comment IS NOT NULL
+            """
+        )
+    )
+    return [(row.hit, row.worker, row.comment) for row in rows]
+
+
 def submitted_times(connection: Connection) -> list[tuple[str, float, float | None, str, datetime]]:
     """Worker, active seconds, wall seconds, HIT, submission, of the responses with measured active seconds."""
     rows = connection.execute(

@@ -126,6 +126,20 @@ def test_imported_responses_have_no_times_that_nobody_measured(make_campaign: Ma
     assert "x" not in {row["hit"] for row in read(tmp_path / "out", "plan.csv")}
 
 
+def test_group_names_and_comments_come_back(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    campaign = make_campaign(n_items=4, items_per_hit=4, redundancy=1, workers_per_hit=2)
+    a, b, c, d = (item.path for item in campaign.items())
+    rows = [f"h0001,Ada,{a},x,tall", f"h0001,Ada,{b},x,tall", f"h0001,Ada,{c},2,", f"h0001,Ada,{d},2,"]
+    rows = [f"{row},hard" for row in rows] + [f"h0001,Ben,{item},1,," for item in (a, b, c, d)]
+    table = tmp_path / "told.csv"
+    table.write_text("\n".join(["hit,worker,item,group,group_name,comment", *rows]) + "\n", encoding="utf-8")
+    import_table(campaign, table)
+    export_campaign(campaign, tmp_path / "out")
+    found = read(tmp_path / "out", "responses.csv")
+    told = [",".join(row[c] for c in ("hit", "worker", "item", "group", "group_name", "comment")) for row in found]
+    assert told == rows
+
+
 def test_assignments_and_flags(worked: Campaign, tmp_path: Path) -> None:
     export_campaign(worked, tmp_path / "out")
     rows = read(tmp_path / "out", "assignments.csv")
