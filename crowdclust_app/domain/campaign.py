@@ -9,6 +9,8 @@ from enum import StrEnum
 from crowdclust_app.domain.errors import UserError
 
 WHOLE_COLLECTION = "all"
+LARGEST_NUMBER = 2**63 - 1
+"""The largest whole number that a campaign file holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,14 @@ class PlanSettings:
             raise UserError("each HIT needs at least 1 worker", todo="raise the workers per HIT (R)")
         if self.seed < 0:
             raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        for name, value in (
+            ("number of items per HIT (M)", self.items_per_hit),
+            ("redundancy (V)", self.redundancy),
+            ("number of workers per HIT (R)", self.workers_per_hit),
+            ("seed", self.seed),
+        ):
+            if value > LARGEST_NUMBER:
+                raise UserError(f"the {name} is too large", todo=f"choose {LARGEST_NUMBER:,} at most")
 
 
 class ItemStatus(StrEnum):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app import __version__
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.campaign import LARGEST_NUMBER, WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
@@ -82,7 +82,7 @@ class FitSettings:
     position_variance: float = 1.0
     concentration: float = 1.0
     mean_precision: float = 0.01
-    scale: float = 0.2
+    scale: float = 0.5
     degrees_of_freedom: float | None = None
     layer_rounds: int = 40
     max_iterations: int = 100
@@ -105,6 +105,8 @@ class FitSettings:
             )
         if self.seed < 0:
             raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        if self.seed > LARGEST_NUMBER:
+            raise UserError("the seed is too large", todo=f"choose {LARGEST_NUMBER:,} at most")
         positive = ("weight_variance", "bias_variance", "position_variance", "concentration", "mean_precision", "scale")
         for name in (*positive, "tolerance"):
             if not 0 < getattr(self, name) < float("inf"):

@@ -64,6 +64,8 @@ def test_plan_warns_in_words(run) -> None:
         (["plan", "--items", 50, "--redundancy", 0], "the redundancy V must be at least 1"),
         (["plan", "--items", 50, "--items-per-hit", 1], "a HIT needs at least 2 items"),
         (["plan", "--items", 50, "--seed", -1], "the seed must not be negative"),
+        (["plan", "--items", 50, "--seed", 2**63], "the seed is too large"),
+        (["plan", "--items", 50, "--workers-per-hit", 2**63], "the number of workers per HIT (R) is too large"),
         (["plan", "--items", "many"], "invalid int value: 'many'"),
         (["plan"], "the following arguments are required: --items"),
         (["plan", "--items", 50, "--worker", 3], "unrecognized arguments: --worker 3"),

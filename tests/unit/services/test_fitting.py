@@ -207,6 +207,7 @@ def test_truth_is_compared_where_both_know_an_item() -> None:
         ({"label_weight": 1.5}, "the label weight 1.5 is out of range"),
         ({"label_weight": math.nan}, "the label weight nan is out of range"),
         ({"seed": -1}, "the seed must not be negative"),
+        ({"seed": 2**63}, "the seed is too large"),
         ({"scale": 0.0}, "the scale must be a number above 0"),
         ({"position_variance": math.inf}, "the position variance must be a number above 0"),
         ({"degrees_of_freedom": 2.0}, "the degrees of freedom must be above 3"),
