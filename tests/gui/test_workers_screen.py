@@ -64,6 +64,16 @@ def test_the_table_tells_every_worker(window: MainWindow) -> None:
     assert part(window, "workers-title", QLabel).text() == "4 workers"
 
 
+@pytest.mark.parametrize("size", [(1024, 768), (1366, 768)])
+def test_names_and_flags_can_be_read_in_the_smallest_window(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    settle(window)
+    table = screen_of(window).table
+    for number, words in ((0, "By height 1"), (4, "one group?")):
+        assert table.columnWidth(number) >= table.fontMetrics().horizontalAdvance(words) + 16
+    assert table.horizontalScrollBar().maximum() == 0
+
+
 def test_sorting_the_table_sorts_the_grid(qtbot: QtBot, window: MainWindow) -> None:
     screen = screen_of(window)
     click_heading(qtbot, screen.table, 0)

@@ -41,7 +41,7 @@ ABOUT = {
     CALIBRATED: "How probable it is that this worker puts photos of two clusters into one group",
     BOUND: "The same by the paper's eq. 10, which is a lower bound and can be much too low",
 }
-HITS_COLUMN = 1
+NAME_COLUMN, HITS_COLUMN, FLAGS_COLUMN = 0, 1, 4
 
 
 class WorkersContent(QWidget):
@@ -148,6 +148,7 @@ class WorkersContent(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
         self.table.setStyleSheet("QTableView::item { padding: 0 8px; }")
         self.table.setTabKeyNavigation(False)
         self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -158,8 +159,10 @@ class WorkersContent(QWidget):
         # the arrow is part of the heading's text; the style would draw it over the words
         header.setSortIndicatorShown(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((1, 80), (2, 130), (3, 120), (4, 190)):
+        # names and flags share what the figures leave, so that both can be read in the smallest window
+        for column in (NAME_COLUMN, FLAGS_COLUMN):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((HITS_COLUMN, 68), (2, 104), (3, 112)):
             header.resizeSection(column, width)
 
     def _make_side(self) -> QWidget:
