@@ -249,8 +249,10 @@ class Campaign:
         from crowdclust_app.storage.times import now
 
         name = " ".join(unicodedata.normalize("NFC", name).split())
-        if not name or not name.isprintable():
+        if not name:
             raise UserError("a worker needs a name", todo="write a name")
+        if not name.isprintable():
+            raise UserError("the name has a sign that cannot be seen", todo="write it again, without pasting")
         if len(name) > LONGEST_NAME:
             raise UserError(f"the name is longer than {LONGEST_NAME} letters", todo="shorten it")
         with self.database.write() as connection:

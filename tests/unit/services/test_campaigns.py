@@ -217,7 +217,7 @@ def test_workers_are_numbered_and_named(make_campaign: MakeCampaign) -> None:
         ("ann LEE", "already"),
         ("Zoë", "already"),
         ("  ", "needs a name"),
-        ("a\x07b", "needs a name"),
+        ("a\x07b", "a sign that cannot be seen"),
         ("x" * 81, "longer"),
     ):
         with pytest.raises(UserError, match=why):
