@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.words import count_of, people_date
 from crowdclust_app.services.export_preview import TableToWrite, files_in_the_way, tables_to_write
@@ -304,8 +305,7 @@ class ExportScreen(Screen):
         )
 
     def _chosen_folder(self) -> Path | None:
-        text = self._folder.text().strip()
-        return Path(text).expanduser() if text else None
+        return typed_path(self._folder.text())
 
     def _ask_for_folder(self) -> None:
         before = self._chosen_folder()

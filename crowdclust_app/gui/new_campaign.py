@@ -16,6 +16,7 @@ from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.jobs import Job
 from crowdclust_app.gui.new_campaign_form import NewCampaignForm
 from crowdclust_app.gui.outlook import Outlook, outlook
+from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Shell
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class NewCampaignScreen(NewCampaignForm):
         """Look through this folder in the background."""
         if self._scanning is not None:
             self._scanning.cancel()
+        self.shell.dismiss_error()  # it was about another folder
         self._folder, self._scan = folder, None
         self.folder_field.setText(str(folder))
         if not self.path_field.isModified():
@@ -200,18 +202,22 @@ class NewCampaignScreen(NewCampaignForm):
             return "Choose a folder with photos"
         if self._plan_error:
             return self._plan_error[:1].upper() + self._plan_error[1:]
-        if not self.path_field.text().strip():
+        if self._file() is None:
             return "Name the campaign's file"
         return ""
 
+    def _file(self) -> Path | None:
+        """Where the campaign shall be; None while the field names no file."""
+        path = typed_path(self.path_field.text())
+        if path is None or path.name in ("", ".."):
+            return None
+        return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+
     def make(self) -> None:
         """Make the campaign and open it."""
-        scan, folder = self._scan, self._folder
-        if self.missing() or scan is None or folder is None:
+        scan, folder, path = self._scan, self._folder, self._file()
+        if self.missing() or scan is None or folder is None or path is None:
             return
-        path = Path(self.path_field.text().strip()).expanduser()
-        if path.suffix != SUFFIX:
-            path = path.with_name(path.name + SUFFIX)
         settings, instructions = self.settings(), self.instructions.toPlainText().strip()
 
         def work(_progress: Progress, _token: CancelToken) -> Path:

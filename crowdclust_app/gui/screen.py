@@ -60,6 +60,9 @@ class Shell(Protocol):
     def set_look(self, look: Look) -> None:
         """Colour the program as the user chose, now and next time."""
 
+    def dismiss_error(self) -> None:
+        """Take away what the error bar says, because it is no longer so."""
+
     def say(self, text: str) -> None:
         """Say in the status line what has just been done."""
 

@@ -140,6 +140,10 @@ class MainWindow(QMainWindow):
         """Put an exception into words in the error bar, and into the log if it is a fault of ours."""
         self.errors.report(error, details)
 
+    def dismiss_error(self) -> None:
+        """Take away what the error bar says, because it is no longer so."""
+        self.error_bar.dismiss()
+
     def say(self, text: str) -> None:
         """Say in the status line what has just been done."""
         self.status.said.setText(text)

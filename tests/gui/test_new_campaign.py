@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui.annotate.grid import PhotoGrid
 from crowdclust_app.gui.outlook import outlook, people_time
+from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services import campaigns
 from crowdclust_app.services.planning import plan_items
@@ -127,6 +128,36 @@ def test_a_folder_without_photos_is_told(
     assert find(window, QWidget, "error-bar").isVisible()
     assert str(folder) in text_of(window, "error-text")
     assert not find(window, QAbstractButton, "create-campaign").isEnabled()
+
+
+def test_an_error_about_one_folder_goes_with_the_choice_of_another(
+    open_window: OpenWindow, tmp_path: Path, photo_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    window = open_window()
+    window.show_screen("new")
+    choose(window, tmp_path / "empty", monkeypatch)
+    assert find(window, QWidget, "error-bar").isVisible()
+    choose(window, photo_folder, monkeypatch)
+    assert not find(window, QWidget, "error-bar").isVisible()
+
+
+@pytest.mark.parametrize("text", ["", "  ", "/", "..", "."])
+def test_a_path_without_a_name_asks_for_one(
+    open_window: OpenWindow, photo_folder: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window()
+    window.show_screen("new")
+    choose(window, photo_folder, monkeypatch)
+    find(window, QLineEdit, "campaign-path").setText(text)
+    assert text_of(window, "create-campaign") == "Name the campaign's file"
+    assert not find(window, QAbstractButton, "create-campaign").isEnabled()
+
+
+def test_a_tilde_is_home_or_the_beginning_of_a_name() -> None:
+    assert typed_path(" ") is None
+    assert typed_path("~/a b ") == Path.home() / "a b"
+    assert typed_path("~nobody-of-this-name/x") == Path("~nobody-of-this-name/x")
 
 
 def test_an_existing_file_is_not_written_over(
