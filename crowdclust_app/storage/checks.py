@@ -77,6 +77,29 @@ _QUERIES = (
         """,
         "The numbers of the {0} have a gap.",
     ),
+    (
+        """
+        SELECT a.question_set, i.path, w.name FROM standing_answers a JOIN items i ON i.number = a.item
+        JOIN workers w ON w.number = a.worker
+        GROUP BY a.question_set, a.item, a.worker HAVING count(*) > 1
+        """,
+        "In the question set {0}, {2} has answered more than once about {1}.",
+    ),
+    (
+        """
+        SELECT u.number FROM question_events u JOIN question_events e ON e.number = u.undoes
+        WHERE e.kind = 'undo' OR e.number > u.number OR e.worker <> u.worker OR e.item <> u.item
+           OR e.question_set <> u.question_set
+        """,
+        "The event {0} takes back what was no answer of this worker to this question.",
+    ),
+    (
+        """
+        SELECT s.number FROM question_sets s
+        WHERE NOT EXISTS (SELECT 1 FROM questions q WHERE q.question_set = s.number)
+        """,
+        "The question set {0} has no items.",
+    ),
 )
 
 

@@ -1,9 +1,10 @@
 """Tables of a campaign file, schema version 1.
 
-Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags` and `runs` carry triggers
-that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. The items of a response are written
-first and its row in `responses` last: that row seals the set, after it no item can be added, and it is refused unless
-the set covers exactly the items of the HIT. A HIT counts its submissions and cannot have more than `R`.
+Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags`, `runs`, `questions` and
+`question_events` carry triggers that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. The
+items of a response are written first and its row in `responses` last: that row seals the set, after it no item can be
+added, and it is refused unless the set covers exactly the items of the HIT. A HIT counts its submissions and cannot
+have more than `R`. An answer to a question is taken back by an event of its own.
 
 Times are ISO 8601 text in UTC with microseconds: they sort as text.
 """
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -218,6 +220,49 @@ runs = Table(
     sqlite_autoincrement=True,
 )
 
+question_sets = Table(
+    "question_sets",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("sentence", Text, CheckConstraint("sentence <> ''"), nullable=False),
+    Column("wanted", Integer, CheckConstraint("wanted >= 1"), nullable=False),
+    Column("policy", Text, CheckConstraint("policy IN ('uniform', 'uncertainty')"), nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("run", Integer, ForeignKey("runs.number")),
+    Column("cluster", Integer),
+    Column("method", Text, nullable=False),  # whose verdict counts; the lead may choose another
+    Column("created_at", Text, nullable=False),
+    CheckConstraint("(run IS NULL) = (cluster IS NULL)", name="a_cluster_is_of_a_run"),
+    sqlite_autoincrement=True,
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("question_set", Integer, ForeignKey("question_sets.number"), primary_key=True),
+    Column("item", Integer, ForeignKey("items.number"), primary_key=True),
+    Column("position", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+question_events = Table(
+    "question_events",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("question_set", Integer, nullable=False),
+    Column("item", Integer, nullable=False),
+    Column("worker", Integer, ForeignKey("workers.number"), nullable=False),
+    Column("kind", Text, CheckConstraint("kind IN ('yes', 'no', 'skip', 'undo')"), nullable=False),
+    Column("undoes", Integer, ForeignKey("question_events.number"), unique=True),
+    Column("seconds", Float, nullable=False),
+    Column("at", Text, nullable=False),
+    ForeignKeyConstraint(["question_set", "item"], ["questions.question_set", "questions.item"]),
+    CheckConstraint("(kind = 'undo') = (undoes IS NOT NULL)", name="an_undo_undoes_something"),
+    Index("question_events_by_worker", "question_set", "worker", "item"),
+    Index("question_events_by_set", "question_set", "number"),
+    sqlite_autoincrement=True,
+)
+
 _FIXED = {
     "events": "what was done is history and is never changed",
     "responses": "a submitted response is never changed; a revision supersedes it",
@@ -226,6 +271,8 @@ _FIXED = {
     "flags": "a flag is history and is never changed",
     "runs": "a run is never changed; fit again",
     "hit_items": "the items of a HIT never change",
+    "questions": "the items of a question set never change",
+    "question_events": "what was answered is history and is never changed",
 }
 
 _RULES = (
@@ -261,6 +308,31 @@ _RULES = (
     WHEN NEW.status = 'submitted'
     BEGIN UPDATE hits SET submitted = submitted + 1 WHERE number = NEW.hit; END
     """,
+    """
+    CREATE TRIGGER question_sets_stay
+    BEFORE UPDATE OF number, sentence, wanted, policy, seed, run, cluster, created_at ON question_sets
+    BEGIN SELECT RAISE(ABORT, 'a question set is never changed; make another'); END
+    """,
+    """
+    CREATE TRIGGER question_sets_no_delete BEFORE DELETE ON question_sets
+    BEGIN SELECT RAISE(ABORT, 'a question set is never changed; make another'); END
+    """,
+    """
+    CREATE TRIGGER questions_answered_once BEFORE INSERT ON question_events
+    WHEN NEW.kind <> 'undo' AND EXISTS (
+        SELECT 1 FROM question_events e
+        WHERE e.question_set = NEW.question_set AND e.worker = NEW.worker AND e.item = NEW.item AND e.kind <> 'undo'
+          AND NOT EXISTS (SELECT 1 FROM question_events u WHERE u.undoes = e.number))
+    BEGIN SELECT RAISE(ABORT, 'a worker answers a question once'); END
+    """,
+    """
+    CREATE TRIGGER answers_undone_by_their_worker BEFORE INSERT ON question_events
+    WHEN NEW.kind = 'undo' AND NOT EXISTS (
+        SELECT 1 FROM question_events e
+        WHERE e.number = NEW.undoes AND e.question_set = NEW.question_set AND e.worker = NEW.worker
+          AND e.item = NEW.item AND e.kind <> 'undo')
+    BEGIN SELECT RAISE(ABORT, 'a worker takes back only their own answers'); END
+    """,
 )
 
 _VIEWS = (
@@ -283,6 +355,12 @@ _VIEWS = (
     JOIN items ia ON ia.number = a.item
     JOIN items ib ON ib.number = b.item
     """,
+    """
+    CREATE VIEW standing_answers AS
+    SELECT e.number, e.question_set, e.item, e.worker, e.kind, e.at, e.seconds
+    FROM question_events e
+    WHERE e.kind <> 'undo' AND NOT EXISTS (SELECT 1 FROM question_events u WHERE u.undoes = e.number)
+    """,
 )
 
 
@@ -297,4 +375,4 @@ def rules() -> tuple[str, ...]:
 
 
 TRIGGER_NAMES = frozenset(statement.split()[2] for statement in rules() if statement.split()[1] == "TRIGGER")
-VIEW_NAMES = ("current_responses", "pair_labels")
+VIEW_NAMES = ("current_responses", "pair_labels", "standing_answers")

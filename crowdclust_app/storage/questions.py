@@ -1,0 +1,175 @@
+"""Question sets, and the log of what workers said to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, insert, select, text, update
+
+from crowdclust_app.domain.questions import Answer, Policy, QuestionSet, Said
+from crowdclust_app.storage import schema
+from crowdclust_app.storage.times import from_text, to_text
+
+UNDO = "undo"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEvent:
+    """One row of the log; `undoes` is the event that an undo takes back."""
+
+    number: int
+    item: int
+    worker: int
+    kind: str
+    undoes: int | None
+
+
+def insert_set(
+    connection: Connection,
+    *,
+    sentence: str,
+    items: Sequence[int],
+    wanted: int,
+    policy: Policy,
+    seed: int,
+    run: int | None,
+    cluster: int | None,
+    method: str,
+    now: datetime,
+) -> int:
+    """Add a question set; returns its number."""
+    result = connection.execute(
+        insert(schema.question_sets).values(
+            sentence=sentence,
+            wanted=wanted,
+            policy=policy.value,
+            seed=seed,
+            run=run,
+            cluster=cluster,
+            method=method,
+            created_at=to_text(now),
+        )
+    )
+    (number,) = result.inserted_primary_key or (0,)
+    connection.execute(
+        insert(schema.questions),
+        [{"question_set": number, "item": item, "position": position} for position, item in enumerate(items)],
+    )
+    return int(number)
+
+
+def sets(connection: Connection, number: int | None = None) -> tuple[QuestionSet, ...]:
+    """Every question set, or the one of this number, oldest first."""
+    columns, inside = schema.question_sets.c, schema.questions.c
+    statement = select(schema.question_sets).order_by(columns.number)
+    members = select(inside.question_set, inside.item).order_by(inside.question_set, inside.position)
+    if number is not None:
+        statement = statement.where(columns.number == number)
+        members = members.where(inside.question_set == number)
+    items: dict[int, list[int]] = {}
+    for question_set, item in connection.execute(members):
+        items.setdefault(question_set, []).append(item)
+    return tuple(
+        QuestionSet(
+            number=row.number,
+            sentence=row.sentence,
+            items=tuple(items.get(row.number, ())),
+            wanted=row.wanted,
+            policy=Policy(row.policy),
+            seed=row.seed,
+            run=row.run,
+            cluster=row.cluster,
+            method=row.method,
+            created_at=from_text(row.created_at),
+        )
+        for row in connection.execute(statement)
+    )
+
+
+def choose_method(connection: Connection, number: int, method: str) -> None:
+    """Say whose verdict counts."""
+    columns = schema.question_sets.c
+    connection.execute(update(schema.question_sets).where(columns.number == number).values(method=method))
+
+
+def insert_event(
+    connection: Connection,
+    *,
+    question_set: int,
+    item: int,
+    worker: int,
+    kind: str,
+    seconds: float,
+    now: datetime,
+    undoes: int | None = None,
+) -> int:
+    """Add to the log; returns the event's number."""
+    result = connection.execute(
+        insert(schema.question_events).values(
+            question_set=question_set,
+            item=item,
+            worker=worker,
+            kind=kind,
+            seconds=seconds,
+            at=to_text(now),
+            undoes=undoes,
+        )
+    )
+    (number,) = result.inserted_primary_key or (0,)
+    return int(number)
+
+
+def events_after(connection: Connection, question_set: int, number: int) -> list[QuestionEvent]:
+    """The log of a set behind this event, oldest first."""
+    columns = schema.question_events.c
+    statement = (
+        select(columns.number, columns.item, columns.worker, columns.kind, columns.undoes)
+        .where(columns.question_set == question_set, columns.number > number)
+        .order_by(columns.number)
+    )
+    return [QuestionEvent(*row) for row in connection.execute(statement)]
+
+
+def standing_answers(connection: Connection, question_set: int) -> list[Answer]:
+    """What was said and not taken back, oldest first."""
+    rows = connection.execute(
+        text(
+            "SELECT number, item, worker, kind, at, seconds FROM standing_answers WHERE question_set = :q "
+            "ORDER BY number"
+        ),
+        {"q": question_set},
+    )
+    return [Answer(row.number, row.item, row.worker, Said(row.kind), from_text(row.at), row.seconds) for row in rows]
+
+
+def last_answer(connection: Connection, question_set: int, worker: int) -> tuple[int, int] | None:
+    """Number and item of what this worker said last and did not take back."""
+    row = connection.execute(
+        text(
+            "SELECT number, item FROM standing_answers WHERE question_set = :q AND worker = :w "
+            "ORDER BY number DESC LIMIT 1"
+        ),
+        {"q": question_set, "w": worker},
+    ).one_or_none()
+    return None if row is None else (row.number, row.item)
+
+
+def has_said(connection: Connection, question_set: int, item: int, worker: int) -> bool:
+    """Whether this worker has answered (or skipped) this question and not taken it back."""
+    statement = text("SELECT 1 FROM standing_answers WHERE question_set = :q AND item = :i AND worker = :w").bindparams(
+        bindparam("q", question_set), bindparam("i", item), bindparam("w", worker)
+    )
+    return connection.execute(statement).first() is not None
+
+
+def answer_counts(connection: Connection) -> dict[int, tuple[int, int, float]]:
+    """Labels, workers and seconds of each question set with answers."""
+    rows = connection.execute(
+        text(
+            "SELECT question_set, count(*) AS labels, count(DISTINCT worker) AS workers, sum(seconds) AS seconds "
+            "FROM standing_answers WHERE kind <> 'skip' GROUP BY question_set"
+        )
+    )
+    return {row.question_set: (row.labels, row.workers, row.seconds) for row in rows}
