@@ -63,15 +63,16 @@ def run_workers(settings: Workers, solve: Solver, watch: Watch) -> Outcome:
     """
     rows: list[tuple[Any, ...]] = []
     ranks: list[tuple[Any, ...]] = []
-    total = len(settings.seeds) * (2 * settings.steps + 2)
     for seed in settings.seeds:
         campaign = simulate_campaign(replace(settings.simulation, seed=seed))
         table, truth = campaign.table, campaign.truth
         order, hits = rank_workers(table)
         ranks.extend(_rank_rows(seed, hits))
         complete: tuple[Any, ...] = ()
-        for removed, step, gone in removals(order, hits, settings.steps):
-            watch.at(len(rows), total, f"without the {len(gone)} {removed} workers, seed {seed}")
+        plan = removals(order, hits, settings.steps)
+        for number, (removed, step, gone) in enumerate(plan):
+            done = settings.seeds.index(seed) * len(plan) + number
+            watch.at(done, len(settings.seeds) * len(plan), f"without the {len(gone)} {removed} workers, seed {seed}")
             left = table.take(np.flatnonzero(~np.isin(table.worker_of_response, gone)))
             if step or not complete:
                 answer = solve(left, settings.method, len(set(truth)), seed)
@@ -114,16 +115,19 @@ def removals(order: NDArray[np.int64], hits: NDArray[np.int64], steps: int) -> l
     Returns
     -------
     list of (which, step, workers)
-        For both ends step 0 takes nobody away.
+        For both ends step 0 takes nobody away. A step at which the least active are the same as before is left out.
     """
     steps = min(steps, len(order) - 1)
     found = [(MOST, 0, order[:0]), (LEAST, 0, order[:0])]
-    from_below = np.cumsum(hits[::-1])
+    from_below, before = np.cumsum(hits[::-1]), 0
     for step in range(1, steps + 1):
         gone = int(hits[:step].sum())
         found.append((MOST, step, order[:step]))
-        count = min(int(np.searchsorted(from_below, gone, side="right")), len(order) - 1)
-        found.append((LEAST, step, order[len(order) - max(count, 1) :]))
+        count = min(max(int(np.searchsorted(from_below, gone, side="right")), 1), len(order) - 1)
+        # one worker more could take more HITs away than this step may
+        if count > before:
+            found.append((LEAST, step, order[len(order) - count :]))
+            before = count
     return found
 
 
