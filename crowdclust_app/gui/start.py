@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -91,6 +92,8 @@ class Card(QPushButton):
         layout.addWidget(heading)
         layout.addWidget(about)
         layout.addStretch(1)
+        # a button is never narrower than its size hint unless it is told that it may
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(196)
         self.clicked.connect(lambda: call())  # noqa: PLW0108 - without the argument `checked`
         self.draw_sign()
@@ -103,6 +106,10 @@ class Card(QPushButton):
     def sizeHint(self) -> QSize:
         """Room for a title and two lines."""
         return QSize(300, 196)
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrow enough for three beside each other in the smallest window; a button's own would be its size hint."""
+        return QSize(200, 196)
 
 
 class RecentRow(QWidget):

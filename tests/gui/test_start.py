@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from acting import find, press_button, settle, text_of
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog, QWidget
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog, QScrollArea, QWidget
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
@@ -139,3 +140,13 @@ def test_times_are_said_as_people_say_them() -> None:
     assert when(now - timedelta(days=1), now) == "yesterday"
     assert when(now - timedelta(days=5), now) == "5 days ago"
     assert when(now - timedelta(days=15), now) == "5 March 2026"
+
+
+def test_in_the_smallest_window_nothing_is_cut_off(open_window: OpenWindow, campaign_file: Path) -> None:
+    for campaign in (None, campaign_file):
+        window = open_window(campaign, size=(1024, 768))
+        (area,) = window.screen_named("start").findChildren(QScrollArea)
+        assert area.horizontalScrollBar().maximum() == 0
+        for card in ("card-new", "card-open", "card-demo"):
+            button = find(window, QAbstractButton, card)
+            assert area.viewport().rect().contains(button.rect().translated(button.mapTo(area.viewport(), QPoint())))
