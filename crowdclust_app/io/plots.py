@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -42,6 +42,11 @@ class SeriesLike(Protocol):
         """Half the lengths of error bars, or nothing."""
         ...
 
+    @property
+    def like(self) -> str:
+        """The name of the line that this one belongs to, or nothing."""
+        ...
+
 
 class PanelLike(Protocol):
     """One pair of axes."""
@@ -72,8 +77,8 @@ class PanelLike(Protocol):
         ...
 
     @property
-    def log(self) -> bool:
-        """Whether both axes are logarithmic."""
+    def log(self) -> bool | Literal["y"]:
+        """Whether both axes are logarithmic, or one alone."""
         ...
 
 
@@ -127,18 +132,24 @@ def _draw(axes: Any, panel: PanelLike) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
     if panel.log:
-        axes.set(xscale="log", yscale="log")
+        axes.set(xscale="linear" if panel.log == "y" else "log", yscale="log")
     else:
         axes.set_ylim(bottom=0)
-    if all(isinstance(x, int) for series in panel.series for x in series.x) and not panel.log:
+    if all(isinstance(x, int) for series in panel.series for x in series.x) and panel.log is not True:
         axes.xaxis.get_major_locator().set_params(integer=True)
     if sum(bool(series.name) for series in panel.series) > 1:
-        axes.legend(frameon=False, fontsize="small")
+        axes.legend(frameon=False, fontsize="small" if len(panel.series) <= len(COLOURS) else "x-small")
 
 
 def _draw_lines(axes: Any, panel: PanelLike) -> None:
+    numbers = {series.name: number for number, series in enumerate(panel.series)}
     for number, series in enumerate(panel.series):
-        marker = MARKERS[number % len(MARKERS)] if len(series.x) <= 30 else ""
+        if series.like:
+            colour = COLOURS[numbers[series.like] % len(COLOURS)]
+            axes.plot(series.x, series.y, color=colour, linestyle=":")
+            continue
+        # when the colours have gone round, the markers have moved on by one
+        marker = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)] if len(series.x) <= 30 else ""
         style = {
             "color": COLOURS[number % len(COLOURS)],
             "marker": marker,

@@ -63,12 +63,16 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line or one group of bars: positions (or names), heights, and half the length of error bars."""
+    """One line or one group of bars: positions (or names), heights, and half the length of error bars.
+
+    A line that says something about another is `like` that one: dotted, in its colour, and not in the legend.
+    """
 
     name: str
     x: tuple[Any, ...]
     y: tuple[float, ...]
     spread: tuple[float, ...] = ()
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class Panel:
     kind
         `lines`, or `bars` with names on the x axis.
     log
-        Whether both axes are logarithmic.
+        Whether both axes are logarithmic, or that of `"y"` alone.
     """
 
     title: str
@@ -88,7 +92,7 @@ class Panel:
     y_label: str
     kind: Literal["lines", "bars"]
     series: tuple[Series, ...]
-    log: bool = False
+    log: bool | Literal["y"] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,32 @@ def test_series_have_colours_of_their_own(tmp_path: Path) -> None:
         assert pixels_near(picture, COLOURS[2]) == 0
 
 
+def test_a_line_like_another_is_dotted_in_its_colour_and_not_in_the_legend(tmp_path: Path) -> None:
+    first, second = Series("a", (1, 2, 3), (0.1, 0.02, 0.001)), Series("b", (1, 2, 3), (0.5, 0.5, 0.5))
+    ink = {}
+    for name, more in (("alone", ()), ("with", (Series("bound", (1, 2, 3), (0.9, 0.8, 0.9), like="a"),))):
+        draw_panels(tmp_path / "plot.png", (Panel("", "", "", "lines", (first, second, *more), log="y"),))
+        with Image.open(tmp_path / "plot.png") as picture:
+            ink[name] = [pixels_near(picture, colour) for colour in COLOURS[:3]]
+    assert ink["with"][0] > ink["alone"][0] + 50
+    assert ink["with"][1] == pytest.approx(ink["alone"][1], rel=0.2)
+    assert ink["with"][2] == 0
+
+
+def test_only_the_axis_that_is_asked_for_is_logarithmic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scales = []
+    save = Figure.savefig
+
+    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+        scales.append((figure.axes[0].get_xscale(), figure.axes[0].get_yscale()))
+        save(figure, *args, **kwargs)
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    for log in (False, True, "y"):
+        draw_panels(tmp_path / "plot.png", (Panel("", "", "", "lines", (FIRST,), log=log),))
+    assert scales == [("linear", "linear"), ("log", "log"), ("linear", "log")]
+
+
 def test_a_taller_bar_has_more_ink(tmp_path: Path) -> None:
     ink = []
     for height in (1.0, 2.0):
