@@ -258,6 +258,23 @@ def test_keys_walk_through_the_rows_and_the_plot(qtbot: QtBot, looking: MainWind
         assert not moved or (now[axis] - before[axis]) * sign > 0
 
 
+def test_tab_reaches_every_part_and_comes_back(qtbot: QtBot, looking: MainWindow) -> None:
+    content = screen_of(looking)
+    content.setFocus()
+    reached: list[str] = []
+    for _ in range(40):
+        now = looking.focusWidget()
+        assert now is not None
+        if now.objectName() in reached:
+            break
+        reached.append(now.objectName())
+        qtbot.keyClick(now, Qt.Key.Key_Tab)
+    assert reached[0] == "cluster-rows"
+    settings = ["run-method", "run-clusters", "run-label-weight", "run-dimensions", "run-starts", "run-seed"]
+    assert [name for name in reached if name in settings] == settings
+    assert {"embedding-plot", "run-button", "run-history"} <= set(reached)
+
+
 def test_a_lasso_chooses_what_it_holds_and_shows_the_photos(qtbot: QtBot, looking: MainWindow) -> None:
     screen = screen_of(looking)
     view = screen.album.view

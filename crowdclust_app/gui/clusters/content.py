@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
@@ -127,6 +128,18 @@ class ClustersContent(QWidget):
         for part in self._splitters():
             part.splitterMoved.connect(self._remember_sizes)
 
+    def _order_keys(self) -> None:
+        """Have Tab go through the gallery first, where the keys are when the screen comes to the front.
+
+        The way forward ends where it began: what came before the gallery could only be reached backwards.
+        """
+        parts = [part for part in self.findChildren(QWidget) if part.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        # neither the field inside a number's box nor the list that a box drops down
+        parts = [part for part in parts if part.focusProxy() is None and part.window() is self.window()]
+        parts.sort(key=lambda part: not self._aside.isAncestorOf(part))
+        for before, after in pairwise(parts):
+            QWidget.setTabOrder(before, after)
+
     def _splitters(self) -> tuple[QSplitter, ...]:
         return self._columns, self._rows, self._aside
 
@@ -134,6 +147,7 @@ class ClustersContent(QWidget):
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
+        self._order_keys()  # not earlier: coming into the window begins the order anew
         if self._loading is not None:
             self._loading.cancel()
             self._loading = None

@@ -33,14 +33,15 @@ class SettingsForm(QWidget):
         self._method = QComboBox(self)
         for method, title in METHOD_NAMES.items():
             self._method.addItem(title, method)
-        self._dimensions = _whole(self, 1, 20)
-        self._starts = _whole(self, 1, 50)
+        # made in the order of the rows, which is the order of Tab
         self._clusters = _whole(self, 0, 99)
         self._clusters.setSpecialValueText("by the bound")
         self._label_weight = QDoubleSpinBox(self)
         self._label_weight.setRange(0.01, 1.0)
         self._label_weight.setSingleStep(0.05)
         self._label_weight.setDecimals(2)
+        self._dimensions = _whole(self, 1, 20)
+        self._starts = _whole(self, 1, 50)
         self._seed = _whole(self, 0, 999_999)
         rows = (
             ("Method", "method", self._method),
