@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.baselines import BASELINES
+from crowdclust_app.services.bench_report import BenchReport, report_of, write_outcome
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -83,29 +83,6 @@ class BenchSettings:
             raise UserError("known campaigns are for table1 only", todo="leave --data out")
 
 
-@dataclass(frozen=True, slots=True)
-class BenchReport:
-    """What came out.
-
-    Parameters
-    ----------
-    summary
-        Every figure, as plain JSON values.
-    header, rows
-        The table of means to print.
-    written
-        Files.
-    warnings
-        What had to be left out.
-    """
-
-    summary: dict[str, Any]
-    header: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    written: tuple[Path, ...]
-    warnings: tuple[str, ...]
-
-
 def run_bench(
     settings: BenchSettings,
     out: Path | None = None,
@@ -141,18 +118,8 @@ def run_bench(
     with folder_for(out) if out is not None else nullcontext():
         _warm_up(methods)
         outcome = _EXPERIMENTS[settings.name](settings, methods, known, _Bench(settings, progress, cancel))
-        written = _write(settings.name, outcome, out) if out is not None else ()
-    figures = outcome.figures
-    summary = {
-        "experiment": settings.name,
-        "quick": settings.quick,
-        "seeds": list(_seeds(settings)),
-        "methods": list(methods),
-        "figures": [dict(zip(figures.header, map(_plain, row), strict=True)) for row in figures.rows],
-        "files": [path.name for path in written],
-        "warnings": list(warnings),
-    }
-    return BenchReport(summary, figures.header, figures.rows, written, warnings)
+        written = write_outcome(settings.name, outcome, out) if out is not None else ()
+    return report_of(settings.name, settings.quick, _seeds(settings), methods, warnings, outcome, written)
 
 
 class _Bench:
@@ -358,26 +325,7 @@ def _warm_up(methods: tuple[str, ...]) -> None:
         ConsensusClustering("nmf-masked", 2, restarts=1, iterations=1).fit(toy)
 
 
-def _write(name: str, outcome: Outcome, out: Path) -> tuple[Path, ...]:
-    from crowdclust_app.io.plots import draw_panels
-    from crowdclust_app.io.tables import write_table
-
-    written = []
-    for sheet in (outcome.figures, outcome.trials, *outcome.sheets):
-        path = out / (f"{name}.csv" if sheet is outcome.figures else f"{name}_{sheet.name}.csv")
-        write_table(path, sheet.header, sheet.rows)
-        written.append(path)
-    draw_panels(out / f"{name}.png", outcome.panels)
-    return (*written, out / f"{name}.png")
-
-
 def _shown_only(labels: NDArray[np.int64], shown: NDArray[np.bool_]) -> NDArray[np.int64]:
     import numpy as np
 
     return np.where(shown, labels, 0)
-
-
-def _plain(value: Any) -> Any:
-    """A cell as JSON can say it."""
-    number = value.item() if hasattr(value, "item") else value
-    return None if isinstance(number, float) and not math.isfinite(number) else number

@@ -1,0 +1,86 @@
+"""What a benchmark hands over: tables to print, a summary, and files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crowdclust_app.evaluation.experiments.outcome import Outcome, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """What came out.
+
+    Parameters
+    ----------
+    summary
+        Every figure, as plain JSON values.
+    header, rows
+        The table of means to print.
+    written
+        Files.
+    warnings
+        What had to be left out.
+    more
+        Further tables to print: name, header, rows.
+    """
+
+    summary: dict[str, Any]
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    written: tuple[Path, ...]
+    warnings: tuple[str, ...]
+    more: tuple[tuple[str, tuple[str, ...], tuple[tuple[Any, ...], ...]], ...] = ()
+
+
+def report_of(
+    name: str,
+    quick: bool,
+    seeds: Sequence[int],
+    methods: Sequence[str],
+    warnings: Sequence[str],
+    outcome: Outcome,
+    written: tuple[Path, ...],
+) -> BenchReport:
+    """Put together what an experiment found and what was written of it."""
+    figures = outcome.figures
+    summary = {
+        "experiment": name,
+        "quick": quick,
+        "seeds": list(seeds),
+        "methods": list(methods),
+        "figures": plain_rows(figures),
+        "files": [path.name for path in written],
+        "warnings": list(warnings),
+    }
+    return BenchReport(summary, figures.header, figures.rows, written, tuple(warnings))
+
+
+def write_outcome(name: str, outcome: Outcome, out: Path) -> tuple[Path, ...]:
+    """Write the tables (CSV) and the plot (PNG) of an experiment into a folder that exists."""
+    from crowdclust_app.io.plots import draw_panels
+    from crowdclust_app.io.tables import write_table
+
+    written = []
+    for sheet in (outcome.figures, outcome.trials, *outcome.sheets):
+        path = out / (f"{name}.csv" if sheet is outcome.figures else f"{name}_{sheet.name}.csv")
+        write_table(path, sheet.header, sheet.rows)
+        written.append(path)
+    draw_panels(out / f"{name}.png", outcome.panels)
+    return (*written, out / f"{name}.png")
+
+
+def plain_rows(sheet: Sheet) -> list[dict[str, Any]]:
+    """Rows as JSON can say them."""
+    return [dict(zip(sheet.header, map(_plain, row), strict=True)) for row in sheet.rows]
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON can say it."""
+    number = value.item() if hasattr(value, "item") else value
+    return None if isinstance(number, float) and not math.isfinite(number) else number
