@@ -31,7 +31,7 @@ EXPERIMENTS = {
     "scale": "time and memory of a fit for 1,000 to 37,794 items",
 }
 
-OF_REDUNDANCY = ("crowdclustering", "consensus", "nmf", "cspa", "mcla", "spectral")
+OF_REDUNDANCY = ("crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "spectral")
 """Methods of Figure 4 (right) when none are named, and the strongest of the others."""
 
 
