@@ -73,7 +73,7 @@ def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
     from crowdclust_app.services.exporting import export_campaign
     from crowdclust_app.services.writing import read_summary
 
-    with Campaign.open(args.campaign) as campaign:
+    with Campaign.open_somehow(args.campaign) as campaign:
         files = export_campaign(campaign, args.out, args.anonymous, progress=console.progress, cancel=cancel)
     console.finish(read_summary(args.out), [f"Wrote {file}" for file in files])
     return 0

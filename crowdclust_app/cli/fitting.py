@@ -99,13 +99,20 @@ def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel:
 def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.fitting import fit_campaign
+    from crowdclust_app.services.runs import NotStoredError
 
-    with Campaign.open(args.source) as campaign:
+    with Campaign.open_somehow(args.source) as campaign:
         table = campaign.table()
         truth, warnings = _truth(args.truth, table)
         with _results_folder(args.out):
-            run = fit_campaign(campaign, settings, console.progress, cancel)
-            return _finish_fit(args, console, table, run.result, truth, warnings, run=run.number)
+            try:
+                run = fit_campaign(campaign, settings, console.progress, cancel)
+                result, number = run.result, run.number
+            except NotStoredError as error:
+                kept = f"its tables are in {args.out}" if args.out else "--out DIR would keep its tables"
+                lost = f"{error.where}: the campaign cannot be written here, so this run is not stored in it; {kept}."
+                result, number, warnings = error.result, None, [*warnings, lost]
+            return _finish_fit(args, console, table, result, truth, warnings, run=number)
 
 
 def _results_folder(out: Path | None) -> AbstractContextManager[object]:

@@ -82,23 +82,52 @@ class Campaign:
             self._find_images(row.image_root_relative, row.image_root_absolute)
 
     @classmethod
-    def open(cls, path: Path) -> Campaign:
+    def open(cls, path: Path, read_only: bool = False) -> Campaign:
         """Open a campaign file, migrating it if it is of an older version.
+
+        Parameters
+        ----------
+        path
+            The file.
+        read_only
+            Open it to read alone, which also works on a full disk and where nothing can be written.
 
         Raises
         ------
         UserError
-            When it is not a whole campaign of a version that is known, or cannot be written; it is unchanged then.
+            When it is not a whole campaign of a version that is known, or cannot be written (unless it is to be read
+            alone); it is unchanged then.
         """
         from crowdclust_app.storage.connection import open_database
 
         real = path.resolve()
-        database = open_database(real)
+        database = open_database(real, read_only=read_only)
         try:
             return cls(real, database)
         except BaseException:
             database.close()
             raise
+
+    @classmethod
+    def open_somehow(cls, path: Path) -> Campaign:
+        """Open a campaign file to read and write, or, where it cannot be written, to read alone.
+
+        Raises
+        ------
+        UserError
+            When it is not a whole campaign of a version that is known.
+        """
+        from crowdclust_app.storage.failures import NotWritableError
+
+        try:
+            return cls.open(path)
+        except NotWritableError:
+            return cls.open(path, read_only=True)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened to read alone; every change is refused then."""
+        return self.database.read_only
 
     def close(self) -> None:
         """Close the file; everything is in it already."""
@@ -184,7 +213,7 @@ class Campaign:
     def _find_images(self, relative: str | None, absolute: str) -> None:
         found = find_root(self.path, relative, absolute, sample_of(self._items))
         self._root, self._root_found = found or Path(absolute), found is not None
-        if found and (str(found) != absolute or relative_root(self.path, found) != relative):
+        if found and not self.read_only and (str(found) != absolute or relative_root(self.path, found) != relative):
             self._store_root(found)
 
     def _store_root(self, root: Path) -> None:

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     from crowdclust_app.services.fitting import FitResult, FitSettings, Run
 
 
+class NotStoredError(UserError):
+    """A fit came to its end, but the campaign cannot be written where it is.
+
+    Parameters
+    ----------
+    result
+        The fit, which need not be lost.
+    reason
+        Why it is not stored.
+    """
+
+    def __init__(self, result: FitResult, reason: UserError) -> None:
+        super().__init__(reason.what, where=reason.where, todo=reason.todo)
+        self.result = result
+
+
 def save_run(
     campaign: Campaign,
     table: ResponseTable,
@@ -48,10 +64,13 @@ def save_run(
 
     Raises
     ------
+    NotStoredError
+        When the campaign cannot be written; it has the result.
     ValueError
         When an array holds Python objects, or the summary something that JSON has no word for (NaN included).
     """
     from crowdclust_app.storage import catalogue, runs
+    from crowdclust_app.storage.failures import NotWritableError
     from crowdclust_app.storage.times import now, to_text
 
     attributes = {field.name: getattr(result, field.name) for field in fields(result)}
@@ -73,9 +92,12 @@ def save_run(
         "names": _json({"items": table.item_names, "workers": table.worker_names}),
         "arrays": pack(arrays),
     }
-    with campaign.database.write() as connection:
-        number = runs.insert_run(connection, values)
-        catalogue.bump_revision(connection)
+    try:
+        with campaign.database.write() as connection:
+            number = runs.insert_run(connection, values)
+            catalogue.bump_revision(connection)
+    except NotWritableError as error:
+        raise NotStoredError(result, error) from error
     return load_run(campaign, number)
 
 

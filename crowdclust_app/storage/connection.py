@@ -17,7 +17,7 @@ from sqlalchemy import Engine, QueuePool, create_engine, event, update
 
 from crowdclust_app.domain.errors import CrowdclustError, UserError
 from crowdclust_app.storage import schema
-from crowdclust_app.storage.failures import disk_full, said_plainly
+from crowdclust_app.storage.failures import disk_full, not_writable, said_plainly
 from crowdclust_app.storage.files import publish, remove_stale, remove_temporary, temporary_beside
 from crowdclust_app.storage.migrations import migrate
 from crowdclust_app.storage.probe import file_uri, has_wal, inspect
@@ -32,12 +32,17 @@ class Database:
     ----------
     path
         The file, which exists and is a campaign of this version (`open_database` makes sure).
+    read_only
+        Never change the file, nor make another beside it; `write` is refused.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self.read_only = read_only
         self._closed = False
-        self._engine = _engine(file_uri(path, "rw"), _IN_USE)
+        # SQLite needs files of its own to read beside a writer, and none where no log says that there was one
+        uri = file_uri(path, "ro", immutable=not has_wal(path)) if read_only else file_uri(path, "rw")
+        self._engine = _engine(uri, _ALWAYS if read_only else _IN_USE)
         self._writing = self._engine.execution_options(crowdclust_write=True)
 
     @contextmanager
@@ -49,6 +54,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One change, on disk when the block is left, undone when it raises."""
+        if self.read_only:
+            raise not_writable(self.path)
         with self._transaction(self._writing) as connection:
             yield connection
 
@@ -72,15 +79,32 @@ class Database:
         self._engine.dispose()
 
 
-def open_database(path: Path) -> Database:
+def open_database(path: Path, *, read_only: bool = False) -> Database:
     """Open a campaign file for reading and writing, migrating it first if it is of an older version.
+
+    Parameters
+    ----------
+    path
+        The file.
+    read_only
+        Open it for reading alone, wherever it is; one of an older version is refused then.
 
     Raises
     ------
+    NotWritableError
+        When it cannot be written.
     UserError
-        When it is no campaign, damaged, of a newer version, or cannot be written.
+        When it is no campaign, damaged, or of a newer version.
     """
     version = inspect(path)
+    if read_only:
+        if version < schema.SCHEMA_VERSION:
+            raise UserError(
+                "this campaign was made by an older Crowdclust and must be brought up to date first",
+                where=str(path),
+                todo="copy it to a folder that can be written",
+            )
+        return Database(path, read_only=True)
     with said_plainly(path), path.open("r+b"):
         pass  # before SQLite, which would leave files of its own beside one that cannot be written
     if version < schema.SCHEMA_VERSION:

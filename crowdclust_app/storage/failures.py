@@ -21,6 +21,10 @@ class DamagedError(UserError):
     """The content of a campaign file is not what was written."""
 
 
+class NotWritableError(UserError):
+    """A campaign file cannot be changed where it is; it may still be readable."""
+
+
 @contextmanager
 def said_plainly(path: Path) -> Iterator[None]:
     """Turn errors of the environment inside the block into `UserError`; anything else passes unchanged."""
@@ -80,18 +84,18 @@ def explain_os_error(error: OSError, path: Path) -> UserError:
     return UserError(f"the file cannot be used ({reason})", where=str(path), todo="check the place and its name")
 
 
-def disk_full(path: Path) -> UserError:
+def disk_full(path: Path) -> NotWritableError:
     """There is no space left where the campaign is."""
-    return UserError(
+    return NotWritableError(
         "the disk is full, so this last step was not saved; everything before it is",
         where=str(path),
         todo="free some space on it and try again",
     )
 
 
-def not_writable(path: Path) -> UserError:
+def not_writable(path: Path) -> NotWritableError:
     """The file or its folder cannot be written."""
-    return UserError(
+    return NotWritableError(
         "the campaign cannot be written here: the file or its folder is read-only",
         where=str(path),
         todo="make both writable, or copy the campaign to a folder that is",

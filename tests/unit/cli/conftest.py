@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from campaign_making import small_disk
 from PIL import Image
 
 from crowdclust_app.cli import main
+
+__all__ = ["small_disk"]
 
 
 @dataclass

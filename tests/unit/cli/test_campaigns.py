@@ -7,6 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from campaign_making import SmallDisk, do_next
+
+from crowdclust_app.services.campaigns import Campaign
 
 FAST = ("--dimensions", 2, "--starts", 1, "--label-weight", 0.5)
 
@@ -108,3 +111,39 @@ def test_refusals_are_one_line_and_change_nothing(
     assert done.out == ""
     after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert after == before
+
+
+@pytest.mark.parametrize("why", ["read-only", "full"])
+@pytest.mark.parametrize("left", ["closed", "killed"])
+def test_what_cannot_be_written_is_exported_and_fitted_elsewhere(
+    run, small_disk: SmallDisk, tmp_path: Path, why: str, left: str
+) -> None:
+    path = small_disk.campaign()
+    campaign = Campaign.open(path)
+    for name in ("Ann", "Bo"):
+        do_next(campaign, campaign.add_worker(name))
+    # a program that is killed leaves its log, with all that it holds, and the index of that
+    kept = {file: file.read_bytes() for file in small_disk.folder.iterdir()}
+    campaign.close()
+    if left == "killed":
+        for file, content in kept.items():
+            file.write_bytes(content)
+    small_disk.fill() if why == "full" else small_disk.make_read_only()
+    before = path.read_bytes()
+
+    done = run("export", path, "--out", tmp_path / "tables", "--json")
+    assert (done.code, done.err) == (0, "")
+    with (tmp_path / "tables/responses.csv").open(newline="") as file:
+        assert {row["worker"] for row in csv.DictReader(file)} == {"Ann", "Bo"}
+
+    done = run("fit", path, *FAST, "--out", tmp_path / "fitted", "--json")
+    assert done.code == 0, done.err
+    stored = done.summary["run"] is not None
+    if stored:  # the log that a killed program left on the full disk may have had room for it
+        assert (why, left, done.err) == ("full", "killed", "")
+    else:
+        assert "so this run is not stored in it; its tables are in" in done.err
+        assert done.err.count("\n") == 1
+        assert path.read_bytes() == before
+    assert (tmp_path / "fitted/clusters.csv").is_file()
+    assert run("check", path).code == 0

@@ -263,3 +263,31 @@ def test_a_fault_of_ours_is_not_dressed_up(make_campaign: MakeCampaign) -> None:
     campaign = make_campaign()
     with pytest.raises(IntegrityError), campaign.database.write() as connection:
         connection.exec_driver_sql("INSERT INTO workers (number, name, created_at) VALUES (0, '', '')")
+
+
+def test_a_campaign_that_is_read_alone_refuses_changes(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    path = closed_campaign(make_campaign, responses=2)
+    moved = tmp_path / "elsewhere" / path.name
+    moved.parent.mkdir()
+    shutil.copy(path, moved)
+    before = listing(moved.parent)
+    with Campaign.open(moved, read_only=True) as campaign:
+        assert campaign.read_only
+        assert len(campaign.responses()) == 2
+        assert campaign.images_found, "found, though the campaign cannot note where"
+        with pytest.raises(UserError, match="cannot be written here"):
+            campaign.add_worker("Bo")
+    assert listing(moved.parent) == before
+    with Campaign.open_somehow(path) as campaign:
+        assert not campaign.read_only
+        assert campaign.add_worker("Bo").name == "Bo"
+
+
+def test_an_older_campaign_cannot_be_read_alone(make_campaign: MakeCampaign) -> None:
+    path = closed_campaign(make_campaign)
+    with closing(sqlite3.connect(path)) as plain:
+        plain.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION - 1}")
+    before = listing(path.parent)
+    with pytest.raises(UserError, match=r"made by an older Crowdclust .*copy it to a folder that can be written"):
+        Campaign.open(path, read_only=True)
+    assert listing(path.parent) == before
