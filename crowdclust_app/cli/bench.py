@@ -1,4 +1,4 @@
-"""`crowdclust bench`: the experiments of the paper, with every method on the same campaigns."""
+"""`crowdclust bench`: the experiments of the papers, with every method on the same campaigns or labels."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from crowdclust_app.cli.console import aligned, plain
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
     from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.services.bench_report import BenchReport
 
-# The names of services.benchmarks.EXPERIMENTS, which cannot be imported here: --help has to be quick.
-EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale")
+# The names of services.benchmarks.EXPERIMENTS and services.label_benchmarks.EXPERIMENTS, which cannot be imported here:
+# --help has to be quick.
+OF_LABELS = ("sbic", "aggregators")
+EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale", *OF_LABELS)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +34,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--starts", type=int, default=4, metavar="N", help="starts of crowdclustering and consensus (4)"
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="known campaigns for table1: folders with "
-                        "responses.csv and truth.csv")  # fmt: skip
+                        "responses.csv and truth.csv; real sets for sbic and aggregators: folders with labels.csv and "
+                        "truth.csv (the environment's CROWDCLUST_DATA)")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="a small version that only shows that it works")
 
 
@@ -39,11 +43,28 @@ def bench(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust bench`."""
     from crowdclust_app.cli.fitting import write_summary, written_lines
     from crowdclust_app.services.benchmarks import EXPERIMENTS as ABOUT
-    from crowdclust_app.services.benchmarks import BenchSettings, run_bench
+    from crowdclust_app.services.label_benchmarks import EXPERIMENTS as ABOUT_LABELS
 
     if args.name is None:
-        console.finish({"experiments": dict(ABOUT)}, aligned([(name, text) for name, text in ABOUT.items()]))
+        about = {**ABOUT, **ABOUT_LABELS}
+        console.finish({"experiments": about}, aligned(list(about.items())))
         return 0
+    report = (_label_bench if args.name in OF_LABELS else _campaign_bench)(args, console, cancel)
+    for warning in report.warnings:
+        console.note(warning)
+    written = list(report.written)
+    if args.out:
+        written.append(write_summary(args.out, plain(report.summary)))
+    lines = _columns(report.header, report.rows)
+    for name, header, rows in report.more:
+        lines += ["", f"{name}:", *_columns(header, rows)]
+    console.finish(report.summary, [*lines, *written_lines(written)])
+    return 0
+
+
+def _campaign_bench(args: Namespace, console: Console, cancel: CancelToken) -> BenchReport:
+    from crowdclust_app.services.benchmarks import BenchSettings, run_bench
+
     settings = BenchSettings(
         name=args.name,
         methods=args.methods,
@@ -53,14 +74,14 @@ def bench(args: Namespace, console: Console, cancel: CancelToken) -> int:
         quick=args.quick,
         data=args.data,
     )
-    report = run_bench(settings, args.out, console.progress, cancel)
-    for warning in report.warnings:
-        console.note(warning)
-    written = list(report.written)
-    if args.out:
-        written.append(write_summary(args.out, plain(report.summary)))
-    console.finish(report.summary, [*_columns(report.header, report.rows), *written_lines(written)])
-    return 0
+    return run_bench(settings, args.out, console.progress, cancel)
+
+
+def _label_bench(args: Namespace, console: Console, cancel: CancelToken) -> BenchReport:
+    from crowdclust_app.services.label_benchmarks import LabelBenchSettings, run_label_bench
+
+    settings = LabelBenchSettings(args.name, args.methods, args.seed, args.seeds, args.quick, args.data)
+    return run_label_bench(settings, args.out, console.progress, cancel)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -71,7 +92,7 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     """Rows under their header, numbers to the right."""
     cells = [list(header), *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(header))]
-    text = [isinstance(value, str) for value in rows[0]] if rows else [True] * len(header)
+    text = [any(isinstance(row[column], str) for row in rows) for column in range(len(header))]
     return [
         "  ".join(
             f"{cell:<{width}}" if is_text else f"{cell:>{width}}"

@@ -148,12 +148,14 @@ def _draw_lines(axes: Any, panel: PanelLike) -> None:
             colour = COLOURS[numbers[series.like] % len(COLOURS)]
             axes.plot(series.x, series.y, color=colour, linestyle=":")
             continue
-        # when the colours have gone round, the markers have moved on by one
-        marker = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)] if len(series.x) <= 30 else ""
+        # when the colours have gone round, markers have moved on by one and lines are dashed
+        again = number // len(COLOURS)
+        marker = MARKERS[(number + again) % len(MARKERS)] if len(series.x) <= 30 else ""
         style = {
             "color": COLOURS[number % len(COLOURS)],
             "marker": marker,
             "markersize": 4,
+            "linestyle": "--" if again else "-",
             "label": series.name or None,
         }
         if any(series.spread):

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from crowdclust_app.cli import bench
-from crowdclust_app.services.benchmarks import EXPERIMENTS
+from crowdclust_app.services import benchmarks, label_benchmarks
+
+EXPERIMENTS = {**benchmarks.EXPERIMENTS, **label_benchmarks.EXPERIMENTS}
 
 
 def test_without_a_name_the_experiments_are_listed(run) -> None:
@@ -36,12 +38,33 @@ def test_an_experiment_prints_a_table_and_writes_files(run, tmp_path: Path) -> N
         assert {k: v for k, v in one.items() if k != "seconds"} == {k: v for k, v in other.items() if k != "seconds"}
 
 
+def test_labels_are_aggregated_and_further_tables_printed(run, tmp_path: Path) -> None:
+    folder = tmp_path / "rte"
+    folder.mkdir()
+    rows = [f"{task},{worker},{int(task > worker)}" for task in range(8) for worker in range(4)]
+    (folder / "labels.csv").write_text("\n".join(["task,worker,label", *rows]) + "\n")
+    (folder / "truth.csv").write_text("task,label\n0,0\n7,1\n")
+    argv = ["bench", "sbic", "--quick", "--seeds", 1, "--methods", "majority,sbic-fast", "--data", folder]
+    done = run(*argv, "--out", "out")
+    assert (done.code, done.err) == (0, "")
+    blocks = [block.splitlines() for block in done.out.split("\n\n")]
+    assert blocks[0][0].split()[:4] == ["policy", "method", "labels_per_task", "seeds"]
+    assert blocks[1][0] == "table2:"
+    assert blocks[1][2].split()[:3] == ["rte", "majority", "2"]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "sbic.csv", "sbic_trials.csv", "sbic_table2.csv", "sbic.png", "summary.json",
+    }  # fmt: skip
+    assert run(*argv, "--json").summary["table2"][0]["data"] == "rte"
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
         (["bench", "speed"], "invalid choice: 'speed'"),
         (["bench", "hard", "--methods", "nmf,kmeans"], "there is no method kmeans"),
         (["bench", "hard", "--seeds", 0], "the number of seeds must be at least 1"),
+        (["bench", "sbic", "--methods", "nmf"], "there is no method nmf"),
+        (["bench", "aggregators", "--data", "none"], "there is no folder with a labels.csv and a truth.csv"),
         (["bench", "scale", "--data", "."], "known campaigns are for table1 only"),
         (["bench", "table1", "--data", "none"], "there is no folder with a responses.csv and a truth.csv"),
     ],

@@ -1,0 +1,118 @@
+"""Our aggregators beside those of crowd-kit, where that is installed: error and time on the same labels."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import warnings
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crowdclust_app.evaluation.experiments.outcome import Sheet, Watch
+    from crowdclust_app.services.label_sets import LabelSet
+
+HEADER = ("data", "method", "error", "seconds", "theirs", "their_error", "their_seconds", "times_faster")
+
+PAIRS = {
+    "majority": ("MajorityVote", {}),
+    "dawid-skene": ("DawidSkene", {}),
+    "em": ("OneCoinDawidSkene", {}),
+    "kos": ("KOS", {"random_state": 0}),
+}
+"""Methods that both have: our name, their class and what it is told."""
+
+# The better of so many runs counts, of both.
+_RUNS = 3
+
+
+def compare_speed(sets: tuple[LabelSet, ...], seed: int, watch: Watch) -> Sheet | None:
+    """Run every method that both have on every set.
+
+    Parameters
+    ----------
+    sets
+        Known sets of labels, of any number of classes.
+    seed
+        Of ours.
+    watch
+        May cancel.
+
+    Returns
+    -------
+    Sheet or None
+        None without sets or without crowd-kit.
+    """
+    from crowdclust_app.evaluation.experiments.outcome import Sheet
+
+    theirs = _crowd_kit() if sets else None
+    if theirs is None:
+        return None
+    rows = []
+    for number, one in enumerate(sets):
+        watch.at(number, len(sets), f"crowd-kit, {one.name}")
+        for method, (name, told) in PAIRS.items():
+            if method == "kos" and one.table.n_classes != 2:
+                continue
+            watch.check()
+            ours = _ours(one, method, seed)
+            other = _theirs(one, theirs, name, told)
+            rows.append((one.name, method, *ours, name, *other, other[1] / ours[1]))
+    return Sheet("crowd_kit", HEADER, tuple(rows))
+
+
+def _crowd_kit() -> Any:
+    """crowd-kit's aggregators; None when it is not installed. It is no dependency and is therefore not imported."""
+    try:
+        return importlib.import_module("crowdkit.aggregation")
+    except ImportError:
+        return None
+
+
+def _ours(one: LabelSet, method: str, seed: int) -> tuple[float, float]:
+    """Error and seconds, from the columns of the table to labels."""
+    from crowdclust_app.inference.binary import method_named
+    from crowdclust_app.inference.binary.scoring import score
+    from crowdclust_app.services.label_benchmarks import warm_up
+
+    warm_up(method)
+    task, worker, label = _columns(one)
+    seconds = []
+    for _ in range(_RUNS):
+        began = time.perf_counter()
+        model = method_named(method)(seed=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(task, worker, label)
+        seconds.append(time.perf_counter() - began)
+    truth: dict[Hashable, Hashable] = {**one.truth}
+    error = score(model, truth).error
+    return float("nan") if error is None else error, min(seconds)
+
+
+def _theirs(one: LabelSet, theirs: Any, name: str, told: dict[str, Any]) -> tuple[float, float]:
+    """Error and seconds of one of theirs; their ties are broken as they break them."""
+    from crowdclust_app.inference.binary.table import label_key
+
+    pandas = importlib.import_module("pandas")
+    frame = pandas.DataFrame(dict(zip(("task", "worker", "label"), _columns(one), strict=True)))
+    seconds = []
+    for _ in range(_RUNS):
+        began = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = getattr(theirs, name)(**told).fit_predict(frame)
+        seconds.append(time.perf_counter() - began)
+    said = {str(task): label_key(label) for task, label in found.items()}
+    wrong = [said.get(task) != label_key(label) for task, label in one.truth.items()]
+    return sum(wrong) / len(wrong), min(seconds)
+
+
+def _columns(one: LabelSet) -> tuple[list[Any], list[Any], list[Any]]:
+    """The table as people have it: three columns of names."""
+    table = one.table
+    return (
+        [table.tasks[code] for code in table.task.tolist()],
+        [table.workers[code] for code in table.worker.tolist()],
+        [table.classes[code] for code in table.label.tolist()],
+    )

@@ -1,0 +1,224 @@
+"""The experiments with yes/no labels as commands: aggregators and sampling policies against the papers' figures."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.bench_report import BenchReport, plain_rows, report_of, write_outcome
+from crowdclust_app.services.progress import Progress, ProgressReport
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.evaluation.experiments.aggregators import Contestant
+    from crowdclust_app.evaluation.experiments.labelling import KnownSet, Verdicts
+    from crowdclust_app.evaluation.experiments.outcome import Outcome, Watch
+    from crowdclust_app.evaluation.label_simulation import AccuracyPrior, Labels
+    from crowdclust_app.services.label_sets import LabelSet
+
+EXPERIMENTS = {
+    "sbic": "error and time of aggregators under uniform and uncertainty sampling, with the theorems' bounds",
+    "aggregators": "error of aggregators on regular random graphs, and on parts of real sets (--data)",
+}
+DATA_VARIABLE = "CROWDCLUST_DATA"
+"""Where real sets are looked for without --data."""
+
+# Of fits that only have to put the tasks in order.
+_ROUGH_TOLERANCE = 1e-3
+_ROUGH_GIBBS = {"chains": 2, "burn_in": 50, "samples": 150}
+# Aggregators that are no good for yes/no labels.
+_NOT_BINARY = ("ordinal", "continuous")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBenchSettings:
+    """What is run.
+
+    Parameters
+    ----------
+    name
+        One of `EXPERIMENTS`.
+    methods
+        Aggregators to compare; the papers' own when empty.
+    seed, seeds
+        The first seed, and how many.
+    quick
+        Run a small version that shows how it works and nothing else.
+    data
+        A folder with a `labels.csv` and a `truth.csv`, or with folders that have them.
+    """
+
+    name: str
+    methods: tuple[str, ...] = ()
+    seed: int = 0
+    seeds: int = 3
+    quick: bool = False
+    data: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in EXPERIMENTS:
+            raise UserError(f"there is no experiment {self.name}", todo=f"choose one of {', '.join(EXPERIMENTS)}")
+        known = _binary_methods()
+        for method in self.methods:
+            if method not in known:
+                raise UserError(f"there is no method {method}", todo=f"choose from {', '.join(known)}")
+        if self.seeds < 1:
+            raise UserError("the number of seeds must be at least 1", todo="raise it")
+        if self.seed < 0:
+            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+
+
+def run_label_bench(
+    settings: LabelBenchSettings,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+) -> BenchReport:
+    """Run one experiment.
+
+    Parameters
+    ----------
+    settings
+        Which, how often.
+    out
+        Folder for its tables (CSV) and plots (PNG); nothing is written when None.
+    progress, cancel
+        As everywhere; a cancel stops within an iteration.
+
+    Raises
+    ------
+    UserError
+        When a package or the data is missing, before anything is computed.
+    """
+    from contextlib import nullcontext
+
+    from crowdclust_app.evaluation.experiments.outcome import Watch
+    from crowdclust_app.io.atomic import folder_for
+
+    sets, warnings = _sets(settings.data)
+    if out is not None:
+        from crowdclust_app.io.plots import require_matplotlib
+
+        require_matplotlib()
+
+    def report(done: int, total: int, text: str) -> None:
+        if progress is not None:
+            progress(ProgressReport(done, total, text))
+
+    watch = Watch(report if progress else None, cancel)
+    with folder_for(out) if out is not None else nullcontext():
+        run = _sbic if settings.name == "sbic" else _aggregators
+        outcome, methods = run(settings, sets, watch)
+        written = write_outcome(settings.name, outcome, out) if out is not None else ()
+    result = report_of(settings.name, settings.quick, _seeds(settings), methods, warnings, outcome, written)
+    result.summary.update({sheet.name: plain_rows(sheet) for sheet in outcome.sheets})
+    return replace(result, more=tuple((sheet.name, sheet.header, sheet.rows) for sheet in outcome.sheets))
+
+
+def _sbic(settings: LabelBenchSettings, sets: tuple[LabelSet, ...], watch: Watch) -> tuple[Outcome, tuple[str, ...]]:
+    from crowdclust_app.evaluation.experiments.sbic import ALL, Sampling, run_sampling
+    from crowdclust_app.inference.binary import OnlineSBIC
+
+    methods = settings.methods or ALL
+    chosen = Sampling(methods, _seeds(settings), known=_binary(sets))
+    if settings.methods:
+        chosen = replace(chosen, adaptive=methods)
+    if settings.quick:
+        chosen = replace(
+            chosen, n_tasks=60, uniform=(4, 8), uncertainty=(4, 8), labels_per_fit=20, slow_labels_per_fit=60
+        )
+    judge = _Judge(methods, watch.cancel)
+    return run_sampling(chosen, judge, lambda: OnlineSBIC(chosen.prior), watch), methods
+
+
+def _aggregators(
+    settings: LabelBenchSettings, sets: tuple[LabelSet, ...], watch: Watch
+) -> tuple[Outcome, tuple[str, ...]]:
+    from crowdclust_app.evaluation.experiments.aggregators import ORACLE, Aggregators, Contestant, run_aggregators
+    from crowdclust_app.services.crowd_kit import compare_speed
+
+    chosen = Aggregators(_seeds(settings), known=_binary(sets))
+    if settings.methods:
+        named = tuple(Contestant(name, name) for name in settings.methods)
+        chosen = replace(chosen, of_graphs=(*named, Contestant("Oracle", ORACLE)), of_sets=named, of_workers=named)
+    if settings.quick:
+        curves = tuple(replace(curve, points=curve.points[:2]) for curve in chosen.curves)
+        chosen = replace(chosen, n_tasks=90, curves=curves, points=2)
+    taking_part = (*chosen.of_graphs, *chosen.of_sets, *chosen.of_workers)
+    methods = _methods_of(taking_part)
+    outcome = run_aggregators(chosen, _Judge(methods, watch.cancel), watch)
+    speed = compare_speed(sets, settings.seed, watch)
+    return replace(outcome, sheets=(speed,) if speed else ()), methods
+
+
+def _methods_of(contestants: tuple[Contestant, ...]) -> tuple[str, ...]:
+    known = _binary_methods()
+    found = dict.fromkeys(contestant.method for contestant in contestants)
+    return tuple(name for name in found if name in known)
+
+
+class _Judge:
+    """The aggregators as an experiment calls them."""
+
+    def __init__(self, methods: tuple[str, ...], cancel: CancelToken | None) -> None:
+        self.cancel = cancel
+        for method in methods:
+            warm_up(method)
+
+    def __call__(
+        self, labels: Labels, method: str, prior: AccuracyPrior, seed: int, *, rough: bool = False
+    ) -> Verdicts:
+        """Fit, and give the log-odds of every task; 0 where the method is undecided."""
+        import numpy as np
+
+        from crowdclust_app.evaluation.experiments.labelling import Verdicts
+        from crowdclust_app.inference.binary import LabelTable, method_named
+
+        names = tuple(range(labels.n_tasks)), tuple(range(labels.n_workers))
+        table = LabelTable(*names, (0, 1), labels.task, labels.worker, labels.label)
+        model = method_named(method)(prior=prior, seed=seed)
+        if rough:
+            model.set_params(tolerance=_ROUGH_TOLERANCE, **(_ROUGH_GIBBS if method == "gibbs" else {}))
+        if labels.arrived and "order" in model.get_params():
+            model.set_params(order="arrival")
+        began = time.perf_counter()
+        model.fit_encoded(table, cancel=self.cancel)
+        seconds = time.perf_counter() - began
+        with np.errstate(divide="ignore"):
+            logs = np.log(model.probabilities_)
+        return Verdicts(np.where(model.tied_classes_.all(axis=1), 0.0, logs[:, 1] - logs[:, 0]), seconds)
+
+
+def warm_up(method: str) -> None:
+    """Have an aggregator's kernels compiled, which must not count as its time."""
+    from crowdclust_app.inference.binary import encode_labels, method_named
+
+    tiny = encode_labels([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 0])
+    method_named(method)(max_iterations=1).fit_encoded(tiny)
+
+
+def _sets(data: Path | None) -> tuple[tuple[LabelSet, ...], tuple[str, ...]]:
+    """Real sets, if a folder of them is named, and what had to be left out."""
+    from crowdclust_app.services.label_sets import read_label_sets
+
+    named = os.environ.get(DATA_VARIABLE)
+    folder = data if data is not None else Path(named) if named else None
+    return read_label_sets(folder) if folder is not None else ((), ())
+
+
+def _binary(sets: tuple[LabelSet, ...]) -> tuple[KnownSet, ...]:
+    return tuple(known for one in sets if (known := one.as_yes_or_no()) is not None)
+
+
+def _binary_methods() -> tuple[str, ...]:
+    from crowdclust_app.inference.binary import METHODS
+
+    return tuple(name for name in METHODS if name not in _NOT_BINARY)
+
+
+def _seeds(settings: LabelBenchSettings) -> tuple[int, ...]:
+    return tuple(range(settings.seed, settings.seed + settings.seeds))

@@ -1,0 +1,113 @@
+"""Labels are bought where the policy says, from the same people, and never twice from one about a task."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled
+from crowdclust_app.evaluation.experiments.asking import Bought, Crowd, Margin, ask_between_fits, ask_one_by_one
+from crowdclust_app.evaluation.experiments.outcome import Watch
+from crowdclust_app.evaluation.label_simulation import Floats, Labels
+
+SILENT = Watch()
+
+
+def margins(labels: Labels) -> Floats:
+    return np.bincount(labels.task, weights=2.0 * labels.label - 1.0, minlength=labels.n_tasks)
+
+
+def crowd(most: int = 300, seed: int = 4) -> Crowd:
+    return Crowd(60, 5, most, (4.0, 3.0), seed)
+
+
+def bought_by_both(most: int = 300) -> list[Bought]:
+    return [
+        ask_one_by_one(crowd(most), "uncertainty", Margin, 0, SILENT),
+        ask_between_fits(crowd(most), margins, 20, 0, SILENT),
+    ]
+
+
+def test_uniform_sampling_keeps_the_tasks_level() -> None:
+    bought = ask_one_by_one(crowd(), "uniform", Margin, 0, SILENT)
+    for count in (60, 120, 300):
+        assert set(np.bincount(bought.labels.task[:count], minlength=60)) == {count // 60}
+
+
+def test_nobody_is_asked_twice_and_everybody_gives_their_labels() -> None:
+    for bought in (ask_one_by_one(crowd(), "uniform", Margin, 0, SILENT), *bought_by_both()):
+        labels = bought.labels
+        assert len(labels) == 300
+        assert labels.arrived
+        assert (np.bincount(labels.worker) == 5).all()
+        assert len({*zip(labels.task.tolist(), labels.worker.tolist(), strict=True)}) == 300
+        assert (np.diff(bought.seconds) >= 0).all()
+
+
+def test_uncertainty_sampling_asks_where_votes_are_near_to_even() -> None:
+    for bought in bought_by_both(900):
+        labels = bought.labels
+        counts = np.bincount(labels.task, minlength=60)
+        # settled tasks are left alone, so that nobody is far ahead and disputed ones have many labels
+        assert np.abs(margins(labels)).max() <= 6
+        assert counts.max() > 2 * counts.min()
+    one_by_one = bought_by_both(900)[0].labels
+    for number in range(1, len(one_by_one)):
+        if number % 50 == 0:
+            now = np.abs(margins(one_by_one.rows(slice(0, number))))
+            worker = one_by_one.worker[number]
+            had = one_by_one.task[:number][one_by_one.worker[:number] == worker]
+            open_tasks = np.setdiff1d(np.arange(60), had)
+            assert now[one_by_one.task[number]] == now[open_tasks].min()
+
+
+def test_between_fits_the_most_uncertain_tasks_get_one_label_each() -> None:
+    seen: list[Labels] = []
+
+    def believe(labels: Labels) -> Floats:
+        seen.append(labels)
+        return margins(labels)
+
+    labels = ask_between_fits(crowd(), believe, 24, 0, SILENT).labels
+    assert [len(part) for part in seen] == [*range(20, 300, 20), 300]  # whole workers
+    for part in seen[:-1]:
+        new = labels.task[len(part) : len(part) + 20]
+        assert len(set(new)) == 20
+        left = np.setdiff1d(np.arange(60), new)
+        assert np.abs(margins(part))[new].max() <= np.abs(margins(part))[left].min()
+
+
+def test_all_methods_meet_the_same_people() -> None:
+    people = crowd()
+    uniform = ask_one_by_one(crowd(), "uniform", Margin, 0, SILENT).labels
+    other = ask_between_fits(crowd(), margins, 20, 9, SILENT).labels
+    assert not np.array_equal(uniform.task, other.task)
+    for labels in (uniform, other):
+        right = labels.label == people.truth[labels.task]
+        assert np.array_equal(right, uniform.label == people.truth[uniform.task])
+    assert not np.array_equal(people.accuracies, crowd(seed=5).accuracies)
+
+
+def test_the_same_seed_buys_the_same_labels() -> None:
+    for first, second in zip(bought_by_both(), bought_by_both(), strict=True):
+        assert np.array_equal(first.labels.task, second.labels.task)
+        assert np.array_equal(first.labels.label, second.labels.label)
+
+
+def test_workers_who_know_every_open_task_end_the_buying() -> None:
+    few = Crowd(3, 5, 9, (4.0, 3.0), 0)
+    assert len(ask_one_by_one(few, "uniform", Margin, 0, SILENT).labels) == 3
+    with pytest.raises(ValueError, match="more labels than there are tasks"):
+        ask_between_fits(few, margins, 20, 0, SILENT)
+
+
+def test_buying_stops_when_it_is_asked_to() -> None:
+    token = CancelToken()
+    token.cancel()
+    for buy in (
+        lambda watch: ask_one_by_one(crowd(), "uniform", Margin, 0, watch),
+        lambda watch: ask_between_fits(crowd(), margins, 20, 0, watch),
+    ):
+        with pytest.raises(Cancelled):
+            buy(Watch(cancel=token))
