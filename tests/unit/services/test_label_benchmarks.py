@@ -140,6 +140,8 @@ def test_crowd_kit_is_compared_with_where_it_is_installed(data: Path, monkeypatc
 
         def fit_predict(self, frame: dict[str, list[Any]]) -> dict[Any, Any]:
             assert list(frame) == ["task", "worker", "label"]
+            if self.told:
+                raise KeyError(0.0)
             return dict.fromkeys(frame["task"], "y")
 
     crowdkit = types.SimpleNamespace(**{name: Always for name, _ in PAIRS.values()})
@@ -153,6 +155,8 @@ def test_crowd_kit_is_compared_with_where_it_is_installed(data: Path, monkeypatc
     share = sum(value != "y" for value in truth.values()) / len(truth)
     assert rows["rte", "majority"]["their_error"] == pytest.approx(share)
     assert rows["three", "majority"]["error"] == 0
+    # theirs that fail are said to
+    assert (rows["rte", "kos"]["their_error"], rows["rte", "kos"]["failure"]) == (None, "KeyError: 0.0")
     assert rows["rte", "em"]["times_faster"] == pytest.approx(
         rows["rte", "em"]["their_seconds"] / rows["rte", "em"]["seconds"]
     )
