@@ -82,6 +82,15 @@ SCREENS = (
         about="How each person sorts, and how far each can be trusted.",
     ),
     ScreenEntry(
+        "verify",
+        "Verify",
+        "verify",
+        "crowdclust_app.gui.verify.screen",
+        "VerifyScreen",
+        about="Yes/no questions about single photos: does this really belong? Several people answer, and their answers "
+        "are weighed by how far each can be trusted.",
+    ),
+    ScreenEntry(
         "export",
         "Export",
         "export",

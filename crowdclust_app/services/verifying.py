@@ -24,7 +24,7 @@ PRIOR = (2.0, 1.0)
 PREVALENCE = 0.5
 METHODS = ("majority", "em", "em2", "mf", "bp", "bp2", "dawid-skene", "sbic-fast")
 """The aggregators that are shown side by side."""
-USUAL_METHOD = "em2"
+USUAL_METHOD = "mf"
 MOST_WANTED = 1000
 # Questions whose pictures are loaded ahead.
 AHEAD = 3

@@ -13,11 +13,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.questions import Said
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services import annotation
 from crowdclust_app.services.campaigns import Campaign, create_campaign
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.verifying import Interview, question_set
 
 N = 24
 COLOURS = ((200, 60, 40), (60, 90, 200), (70, 160, 80), (230, 200, 60))
@@ -117,3 +119,23 @@ def drag(qtbot: QtBot, widget: QWidget, corners: list[QPoint], steps: int = 8) -
             qtbot.wait(12)
             move(widget, start + (end - start) * (step / steps), left)
     qtbot.mouseRelease(widget, left, pos=corners[-1])
+
+
+def ask_some(campaign: Campaign, number: int, accuracy: dict[str, float], most: int = 1000, seed: int = 0) -> int:
+    """Have workers answer a question set in turn, yes to items of even number, as often right as said; how many."""
+    asked = question_set(campaign, number)
+    interview = Interview(campaign, asked)
+    rng = np.random.default_rng(seed)
+    known = {worker.name: worker for worker in campaign.workers()}
+    workers = [known.get(name) or campaign.add_worker(name) for name in accuracy]
+    given = idle = 0
+    while given < most and idle < len(workers):
+        worker = workers[(given + idle) % len(workers)]
+        question = interview.next_question(worker)
+        if question is None:
+            idle += 1
+            continue
+        right = rng.random() < accuracy[worker.name]
+        interview.answer(worker, question.item, Said.YES if (question.item % 2 == 0) == right else Said.NO, 2.0)
+        given, idle = given + 1, 0
+    return given

@@ -17,6 +17,13 @@ WIDTH = 440
 class WorkerPage(QWidget):
     """The first thing an annotator sees.
 
+    Parameters
+    ----------
+    heading, verb
+        What is asked, and what is done ("sorting").
+    prefix
+        Before the names of the widgets, where a window has two such pages.
+
     Signals
     -------
     picked : Worker
@@ -28,23 +35,24 @@ class WorkerPage(QWidget):
     picked = Signal(object)
     added = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, heading: str = "Who is sorting?", verb: str = "sorting", prefix: str = "") -> None:
         super().__init__()
-        self.setObjectName("worker-page")
+        self.setObjectName(f"{prefix}worker-page")
+        self._prefix, self._verb = prefix, verb
         self._workers: tuple[Worker, ...] = ()
         self._shown: list[Worker] = []
-        heading = QLabel("Who is sorting?")
-        heading.setProperty("heading", "page")
+        title = QLabel(heading)
+        title.setProperty("heading", "page")
         self.about = QLabel()
         self.about.setProperty("rank", "second")
         self.about.setWordWrap(True)
         self.field = QLineEdit()
-        self.field.setObjectName("worker-name")
+        self.field.setObjectName(f"{prefix}worker-name")
         self.field.setAccessibleName("Your name")
         self.field.setPlaceholderText("Your name")
         self.field.setMaxLength(80)
         self.field.setProperty("tall", True)
-        self.start = plain_button("Start sorting", "worker-start", self._go, rank="first")
+        self.start = plain_button(f"Start {verb}", f"{prefix}worker-start", self._go, rank="first")
         self.start.setProperty("tall", True)
         self.start.setEnabled(False)
         line = QHBoxLayout()
@@ -52,7 +60,7 @@ class WorkerPage(QWidget):
         line.addWidget(self.field, 1)
         line.addWidget(self.start)
         self._names = QWidget()
-        self._names.setObjectName("worker-names")
+        self._names.setObjectName(f"{prefix}worker-names")
         self._names_layout = QVBoxLayout(self._names)
         self._names_layout.setContentsMargins(0, 0, 0, 0)
         self._names_layout.setSpacing(4)
@@ -67,7 +75,7 @@ class WorkerPage(QWidget):
         layout = QVBoxLayout(column)
         layout.setContentsMargins(0, 64, 0, 16)
         layout.setSpacing(16)
-        layout.addWidget(heading)
+        layout.addWidget(title)
         layout.addWidget(self.about)
         layout.addLayout(line)
         layout.addWidget(self._known)
@@ -93,14 +101,16 @@ class WorkerPage(QWidget):
         self._shown = [worker for worker in reversed(self._workers) if wanted in worker.name.casefold()]
         exact = self._exact(wanted)
         self.start.setEnabled(bool(wanted))
-        self.start.setText("Go on sorting" if exact is not None else "Start sorting")
+        self.start.setText(f"Go on {self._verb}" if exact is not None else f"Start {self._verb}")
         while (item := self._names_layout.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
         for worker in self._shown[:60]:
-            button = plain_button(worker.name, f"worker-{worker.number}", partial(self.picked.emit, worker))
+            button = plain_button(
+                worker.name, f"{self._prefix}worker-{worker.number}", partial(self.picked.emit, worker)
+            )
             button.setProperty("tall", True)
             button.setStyleSheet("text-align: left;")
             self._names_layout.addWidget(button)

@@ -1,0 +1,1 @@
+"""Verification: yes/no questions about single photos, and what comes of them."""

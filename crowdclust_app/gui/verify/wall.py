@@ -1,0 +1,177 @@
+"""Photos with what was said about them; only those in view are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPalette, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.painting import BAR, flat, paint_frame, paint_photo
+from crowdclust_app.gui.pictures import PictureCache
+from crowdclust_app.gui.verify.photos import Files
+
+WANTED_TILE = 132
+AnyIndex = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True)
+class WallTile:
+    """One photo.
+
+    Parameters
+    ----------
+    position, item
+        In the question set, and in the campaign.
+    caption, belief
+        "2 yes, 1 no" and "0.62".
+    """
+
+    position: int
+    item: int
+    name: str
+    caption: str
+    belief: str
+
+
+Describe = Callable[[int], WallTile]
+
+
+class WallModel(QAbstractListModel):
+    """Photos in the order given; what is said of each is put together when it is drawn."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.positions: tuple[int, ...] = ()
+        self._describe: Describe | None = None
+
+    def show(self, positions: Sequence[int], describe: Describe) -> None:
+        """Show these."""
+        self.beginResetModel()
+        self.positions, self._describe = tuple(positions), describe
+        self.endResetModel()
+
+    def tile(self, row: int) -> WallTile:
+        """The photo in a row."""
+        assert self._describe is not None
+        return self._describe(self.positions[row])
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of photos."""
+        return 0 if parent.isValid() else len(self.positions)
+
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a screen reader says."""
+        if index.isValid() and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            tile = self.tile(index.row())
+            return f"{tile.name}: {tile.caption}, {tile.belief}"
+        return None
+
+
+class _Delegate(QStyledItemDelegate):
+    """Paints one tile."""
+
+    def __init__(self, wall: PhotoWall) -> None:
+        super().__init__(wall)
+        self._wall = wall
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
+        """A whole cell of the grid."""
+        return self._wall.gridSize()
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw the photo of an index."""
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        self._wall.paint_tile(painter, option.rect, index.row(), chosen)
+
+
+class PhotoWall(QListView):
+    """A grid of photos with a caption each.
+
+    Signals
+    -------
+    pointed : WallTile or None
+        The photo that the keyboard is on or that was clicked.
+    """
+
+    pointed = Signal(object)
+
+    def __init__(self, pictures: PictureCache, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("verdict-photos")
+        self.setAccessibleName("Photos")
+        self._pictures = pictures
+        self._files: Files = {}
+        self._wall = WallModel(self)
+        self.setModel(self._wall)
+        self.setItemDelegate(_Delegate(self))
+        flat(self)
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setUniformItemSizes(True)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().setSingleStep(24)
+        self._resized = QTimer(self)
+        self._resized.setSingleShot(True)
+        self._resized.setInterval(30)
+        self._resized.timeout.connect(self._fit_tiles)
+        self.selectionModel().currentChanged.connect(self._moved)
+        pictures.arrived.connect(lambda _name: self.viewport().update())
+        self._fit_tiles()
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions in the question set of the photos shown."""
+        return self._wall.positions
+
+    def show_tiles(self, positions: Sequence[int], describe: Describe, files: Files) -> None:
+        """Show these photos; where the same one is shown again it stays chosen."""
+        current = self.currentIndex().row()
+        before = self.positions[current] if 0 <= current < len(self.positions) else -1
+        self._files = files
+        self._wall.show(positions, describe)
+        if before in self.positions:
+            self.setCurrentIndex(self._wall.index(self.positions.index(before)))
+        else:
+            self.pointed.emit(None)
+
+    def paint_tile(self, painter: QPainter, rect: QRect, row: int, chosen: bool) -> None:
+        """Draw a photo, and below it what was said and what is believed."""
+        tile = self._wall.tile(row)
+        line = self.fontMetrics().height()
+        photo = QRect(rect.left(), rect.top(), rect.width() - theme.STEP, rect.height() - line - theme.STEP)
+        found = self._files.get(tile.item)
+        pixmap = self._pictures.pixmap(*found, photo.width(), self.devicePixelRatioF()) if found else None
+        failed = pixmap is None and (found is None or bool(self._pictures.failure(*found)))
+        paint_photo(painter, photo, pixmap, self.palette(), failed=failed)
+        words = QRect(photo.left(), photo.bottom() + 2, photo.width(), line)
+        painter.setFont(self.font())
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), tile.caption)
+        painter.setPen(theme.muted(self.palette()))
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), tile.belief)
+        if chosen:
+            paint_frame(painter, photo, self.palette(), current=True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the tiles to the new width once the resizing pauses."""
+        super().resizeEvent(event)
+        self._resized.start()
+
+    def _fit_tiles(self) -> None:
+        width = max(1, self.width() - BAR - 1)
+        columns = max(1, width // WANTED_TILE)
+        side = width // columns
+        size = QSize(side, side - theme.STEP + self.fontMetrics().height() + theme.STEP)
+        if self.gridSize() != size:
+            self.setGridSize(size)
+
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        self.pointed.emit(self._wall.tile(current.row()) if current.isValid() else None)
