@@ -25,7 +25,7 @@ PAIRS = {
 """Methods that both have: our name, their class and what it is told."""
 
 # The best of so many runs counts, of both; but no further run where they have taken so many seconds.
-_RUNS, _ENOUGH = 3, 2.0
+_RUNS, _ENOUGH = 9, 2.0
 
 
 def compare_speed(sets: tuple[LabelSet, ...], seed: int, watch: Watch) -> Sheet | None:
