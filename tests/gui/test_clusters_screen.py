@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QListView, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, drag, make_campaign, move, open_window, part, settle, sort_some
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.content import ClustersContent
+from crowdclust_app.gui.clusters.plot import NumberBadge
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.screen import WorkersScreen
@@ -383,3 +385,61 @@ def test_sizes_of_the_parts_are_remembered_for_the_campaign(qtbot: QtBot, lookin
     screen._columns.splitterMoved.emit(500, 1)
     kept = looking.recall("clusters-splitters")
     assert kept[0] == screen._columns.sizes()
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (960, 640)])
+def test_everything_can_be_read_in_a_small_window(
+    qtbot: QtBot, fitted: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    window = open_window(qtbot, shutil.copytree(fitted.parent, tmp_path / "c") / fitted.name, "clusters", size)
+    assert (window.width(), window.height()) == size
+    history, figures = part(window, "run-history", QListView), part(window, "run-summary", QLabel)
+    row = history.sizeHintForColumn(0)
+    assert 0 < row <= history.viewport().width(), "a run's line is whole"
+    table = QTextDocument()
+    table.setDefaultFont(figures.font())
+    table.setHtml(figures.text().split("<p>")[0])
+    assert 0 < table.idealWidth() <= figures.width(), "each figure stands beside its name"
+    assert not part(window, "bound-trace").isVisible()
+    click(qtbot, part(window, "show-bound"))
+    settle(window)
+    assert not history.isVisible()
+    for phase in ("layers", "mixture", "joint"):
+        button = part(window, f"phase-{phase}", QPushButton)
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+    click(qtbot, part(window, "show-runs"))
+    assert history.isVisible()
+    click(qtbot, part(window, "run-button"))
+    assert part(window, "bound-trace").isVisible(), "a run that begins shows its bound"
+    screen_of(window).panel.cancel()
+    settle(window)
+
+
+def test_a_wide_window_shows_bound_and_figures_together(qtbot: QtBot, looking: MainWindow) -> None:
+    assert part(looking, "bound-trace").isVisible()
+    assert part(looking, "run-history", QListView).isVisible()
+    assert not part(looking, "show-bound").isVisible()
+    looking.resize(960, 640)
+    settle(looking)
+    assert looking.width() == 960
+    assert not part(looking, "bound-trace").isVisible()
+    assert part(looking, "show-bound").isVisible()
+
+
+def test_the_uppermost_badge_is_whole_at_any_height_until_the_person_zooms(qtbot: QtBot, looking: MainWindow) -> None:
+    plot = screen_of(looking).plot
+    for size in ((1366, 768), (960, 640), (1366, 900)):
+        looking.resize(*size)
+        settle(looking)
+        room = plot.widget.mapToScene(plot.widget.rect()).boundingRect()
+        badges = [item for item in plot.widget.scene().items() if isinstance(item, NumberBadge)]
+        assert badges
+        for badge in badges:
+            drawn = badge.deviceTransform(plot.widget.viewportTransform()).mapRect(badge.drawn())
+            assert room.contains(drawn), f"cut off at {size}"
+    qtbot.keyClick(plot, "+")
+    (_, zoomed) = plot.box.viewRange()
+    looking.resize(1366, 700)
+    settle(looking)
+    assert plot.box.viewRange()[1] == pytest.approx(zoomed)

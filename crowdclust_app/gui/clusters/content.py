@@ -234,7 +234,9 @@ class ClustersContent(QWidget):
             self.gallery.show_view()
         self.inspector.refresh()
         self._title.setText(_title(overview))
-        self._news.setText(_news(overview))
+        news = _news(overview)
+        self._news.setText(news)
+        self._news.setVisible(bool(news))  # the title has the room while there are none
 
     def _first_part(self, overview: Overview | None) -> QWidget:
         """What has the keys when the screen comes to the front."""

@@ -17,6 +17,8 @@ from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.services.looking import DOUBTFUL_BELOW, RunView
 
 REACH = 10.0
+BADGE_ROOM = 44
+"""Pixels above the uppermost point in which the badge of its cluster can stand."""
 ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),
     Qt.Key.Key_Right: (1.0, 0.0),
@@ -59,6 +61,10 @@ class NumberBadge(QGraphicsItem):
         """A rectangle around the badge, in pixels."""
         return QRectF(-17, -45, 34, 62)
 
+    def drawn(self) -> QRectF:
+        """Where the badge itself is, in pixels."""
+        return QRectF(-15, -34 if self._lifted else -11, 30, 22)
+
     def make_way(self, pixel_height: float) -> None:
         """Move above the cluster while it is so small on screen that the badge would hide it."""
         reach = (self._top - self._centre[1]) / pixel_height
@@ -69,8 +75,7 @@ class NumberBadge(QGraphicsItem):
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         """Draw the number in its badge, with a thin edge that sets it off from its points."""
-        top = -34 if self._lifted else -11
-        paint_badge(painter, QRectF(-15, top, 30, 22), self.number, self._font, edge=self._edge)
+        paint_badge(painter, self.drawn(), self.number, self._font, edge=self._edge)
 
 
 class EmbeddingPlot(QWidget):
@@ -96,6 +101,7 @@ class EmbeddingPlot(QWidget):
         self._points: NDArray[np.float64] = np.zeros((0, 2))
         self._hovered: int | None = None
         self._layers: list[QGraphicsItem] = []
+        self._whole = True
 
         self.box = LassoBox()
         self.widget = pg.PlotWidget(self, viewBox=self.box)
@@ -118,7 +124,8 @@ class EmbeddingPlot(QWidget):
         self.widget.scene().sigMouseMoved.connect(self._moved)
         self.widget.viewport().installEventFilter(self)
         self.box.sigRangeChanged.connect(self._range_changed)
-        self.box.sigResized.connect(self._range_changed)
+        self.box.sigResized.connect(self._resized)
+        self.box.sigRangeChangedManually.connect(self._zoomed)
         selection.changed.connect(self._show_selection)
         self._restyle()
 
@@ -134,15 +141,17 @@ class EmbeddingPlot(QWidget):
         self.show_all()
 
     def show_all(self) -> None:
-        """Zoom so that every item is in view."""
+        """Zoom so that every item is in view, until the person zooms."""
+        self._whole = True
         points = self._points[~np.isnan(self._points).any(axis=1)]
         if len(points):
             low, high = points.min(axis=0), points.max(axis=0)
             pad = np.maximum((high - low) * 0.06, 0.05)
-            # more room above, where the badge of the topmost cluster may have to stand
+            height = max(2.0 * BADGE_ROOM, self.box.height())
+            above = (high[1] - low[1] + pad[1]) * BADGE_ROOM / (height - BADGE_ROOM)
             self.box.setRange(
                 xRange=(low[0] - pad[0], high[0] + pad[0]),
-                yRange=(low[1] - pad[1], high[1] + 2.2 * pad[1]),
+                yRange=(low[1] - pad[1], high[1] + max(pad[1], above)),
                 padding=0.0,
             )
 
@@ -268,6 +277,14 @@ class EmbeddingPlot(QWidget):
         self._leave()
         self._place_badges()
 
+    def _resized(self, *_: object) -> None:
+        if self._whole:
+            self.show_all()  # the badges keep their size, so their room is another share of the height now
+        self._range_changed()
+
+    def _zoomed(self, *_: object) -> None:
+        self._whole = False
+
     def _place_badges(self) -> None:
         _, height = self._pixel()
         for layer in self._layers:
@@ -321,6 +338,7 @@ class EmbeddingPlot(QWidget):
             self._step(ARROWS[key])
         elif event.text() in ("+", "=", "-"):
             factor = 1.25 if event.text() == "-" else 0.8
+            self._zoomed()
             self.box.scaleBy((factor, factor))
         elif key == Qt.Key.Key_0:
             self.show_all()

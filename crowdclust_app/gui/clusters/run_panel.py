@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs import METHOD_NAMES, RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
+from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
 from crowdclust_app.gui.words import people_time
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from crowdclust_app.services.progress import Progress, ProgressReport
 
 REMEMBERED = "run-settings"
+ROOM_FOR_BOTH = 440
+"""The width in pixels in which the bound and the figures of a run can both be read."""
 
 
 class RunPanel(QWidget):
@@ -112,7 +115,9 @@ class RunPanel(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._summary)
-        right = QVBoxLayout()
+        runs = QWidget(self)
+        right = QVBoxLayout(runs)
+        right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(theme.STEP)
         right.addWidget(self._history, 2)
         right.addWidget(scroll, 3)
@@ -120,13 +125,12 @@ class RunPanel(QWidget):
         layout.setContentsMargins(0, theme.STEP, 0, 0)
         layout.setSpacing(theme.MARGIN)
         layout.addLayout(settings, 0)
-        results = QHBoxLayout()
-        results.setSpacing(theme.MARGIN)
-        results.addWidget(self.trace, 1)
-        results.addLayout(right, 1)
+        parts = (("Bound", "show-bound", self.trace), ("Runs", "show-runs", runs))
+        self._results = SideBySide(parts, ROOM_FOR_BOTH, self)
+        self._results.bring(runs)
         rest = QVBoxLayout()
         rest.setSpacing(theme.TILE_GAP)
-        rest.addLayout(results, 1)
+        rest.addWidget(self._results, 1)
         rest.addWidget(self._bar)
         rest.addWidget(self._state)
         layout.addLayout(rest, 1)
@@ -200,6 +204,7 @@ class RunPanel(QWidget):
         sweeps: deque[FitProgress] = deque()
         self._sweeps = sweeps
         self.trace.clear()
+        self._results.bring(self.trace)
         self._job = self._shell.jobs.start(
             "inference",
             _work(campaign, settings, sweeps),
