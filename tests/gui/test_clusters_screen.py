@@ -398,6 +398,7 @@ def test_everything_can_be_read_in_a_small_window(
     assert 0 < row <= history.viewport().width(), "a run's line is whole"
     table = QTextDocument()
     table.setDefaultFont(figures.font())
+    table.setDocumentMargin(0)
     table.setHtml(figures.text().split("<p>")[0])
     assert 0 < table.idealWidth() <= figures.width(), "each figure stands beside its name"
     assert not part(window, "bound-trace").isVisible()
