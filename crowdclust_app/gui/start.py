@@ -38,7 +38,7 @@ WIDTH = 960
 WORDS = {
     "items": ("photos", "photo"),
     "hits": ("HITs", "HIT"),
-    "answers": ("answers", "answer"),
+    "responses": ("responses", "response"),
     "workers": ("workers", "worker"),
     "runs": ("runs", "run"),
 }
@@ -170,6 +170,7 @@ class Overview(QWidget):
             self._words[key] = label
             figure.setObjectName(f"overview-{key}")
             figure.setProperty("heading", "part")
+            label.setObjectName(f"overview-{key}-word")
             label.setProperty("rank", "second")
             column = QVBoxLayout()
             column.setSpacing(0)
@@ -207,15 +208,19 @@ class Overview(QWidget):
         texts = {
             "items": f"{figures.items:,}",
             "hits": f"{figures.hits:,}",
-            "answers": f"{figures.assignments_submitted:,} of {figures.assignments_planned:,}"
-            if figures.assignments_planned
-            else f"{figures.responses:,}",
+            "responses": f"{figures.responses:,}",
             "workers": f"{figures.workers:,}",
             "runs": f"{figures.runs:,}",
         }
+        # imported HITs need not be in the plan, so what is planned is said apart
+        planned = {}
+        if figures.hits != figures.hits_planned:
+            planned["hits"] = f", {figures.hits_planned:,} planned"
+        if figures.assignments_planned:
+            planned["responses"] = f", {figures.assignments_submitted:,} of {figures.assignments_planned:,} planned"
         for key, text in texts.items():
             self._figures[key].setText(text)
-            self._words[key].setText(WORDS[key][text == "1"])
+            self._words[key].setText(WORDS[key][text == "1"] + planned.get(key, ""))
 
 
 class StartScreen(Screen):

@@ -19,6 +19,8 @@ class CampaignFigures:
         Images.
     hits
         HITs, planned and imported.
+    hits_planned
+        HITs of the plan.
     assignments_planned
         Turns that the plan asks for: the sum of `R` over its HITs.
     assignments_submitted
@@ -41,6 +43,7 @@ class CampaignFigures:
 
     items: int
     hits: int
+    hits_planned: int
     assignments_planned: int
     assignments_submitted: int
     assignments_open: int

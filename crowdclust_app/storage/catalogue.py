@@ -232,6 +232,7 @@ def counts(connection: Connection) -> dict[str, int]:
             """
             SELECT (SELECT count(*) FROM items) AS items,
                    (SELECT count(*) FROM hits) AS hits,
+                   (SELECT count(*) FROM hits WHERE workers_wanted > 0) AS hits_planned,
                    (SELECT coalesce(sum(workers_wanted), 0) FROM hits) AS assignments_planned,
                    (SELECT coalesce(sum(submitted), 0) FROM hits WHERE workers_wanted > 0) AS assignments_submitted,
                    (SELECT count(*) FROM assignments WHERE status = 'open') AS assignments_open,

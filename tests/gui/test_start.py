@@ -12,11 +12,14 @@ from acting import find, press_button, settle, text_of
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog, QScrollArea, QWidget
 
+from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.start import Card, RecentRow, when
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services import recent
+from crowdclust_app.services.campaigns import Campaign, create_without_images
+from crowdclust_app.services.importing import import_table
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -47,10 +50,41 @@ def test_a_campaign_is_chosen_in_a_dialog(
     assert text_of(window, "overview-name") == "study"
     assert text_of(window, "overview-items") == "12"
     assert text_of(window, "overview-hits") == "6"
-    assert text_of(window, "overview-answers") == "0 of 12"
+    assert text_of(window, "overview-hits-word") == "HITs"
+    assert text_of(window, "overview-responses") == "0"
+    assert text_of(window, "overview-responses-word") == "responses, 0 of 12 planned"
     press_button(window, "go-annotate")
     assert window.current_screen is not None
     assert window.current_screen.name == "annotate"
+
+
+def test_responses_outside_the_plan_are_counted(open_window: OpenWindow, campaign_file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "responses.csv"
+    with Campaign.open(campaign_file) as campaign:
+        names = [item.path for item in campaign.items()[:4]]
+        planned = campaign.hits()[0]
+        inside = [campaign.items()[item].path for item in planned.items]
+        rows = [f"other {n},w{n % 3},{name},{at % 2}" for n in range(9) for at, name in enumerate(names)]
+        rows += [f"{planned.name},w0,{name},{at % 2}" for at, name in enumerate(inside)]
+        table.write_text("hit,worker,item,group\n" + "\n".join(rows) + "\n", encoding="utf-8")
+        import_table(campaign, table)
+    window = open_window(campaign_file, "start")
+    assert text_of(window, "overview-hits") == "15"
+    assert text_of(window, "overview-hits-word") == "HITs, 6 planned"
+    assert text_of(window, "overview-responses") == "10"
+    assert text_of(window, "overview-responses-word") == "responses, 1 of 12 planned"
+
+
+def test_a_campaign_without_a_plan_speaks_of_none(open_window: OpenWindow, tmp_path: Path) -> None:
+    table = tmp_path / "responses.csv"
+    table.write_text("hit,worker,item,group\nh,w,a,1\nh,w,b,2\n", encoding="utf-8")
+    path = tmp_path / "tables.crowdclust"
+    create_without_images(path, PlanSettings())
+    with Campaign.open(path) as campaign:
+        import_table(campaign, table)
+    window = open_window(path, "start")
+    assert text_of(window, "overview-responses") == "1"
+    assert text_of(window, "overview-responses-word") == "response"
 
 
 def test_recent_campaigns_are_listed_and_the_missing_ones_greyed(
