@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from crowdclust_app.services.question_tables import question_rows
+
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
 
@@ -20,6 +22,9 @@ ABOUT = {
     "embedding.csv": "where every photo lies, with standard deviations",
     "confusion.csv": "which clusters each worker puts together",
     "workers.csv": "what each worker did, and the agreement with the clusters",
+    "labels.csv": "every answer to a yes/no question",
+    "labels_inferred.csv": "what the answers about each photo amount to, by every method",
+    "reliability.csv": "how far each worker's answers can be trusted, by every method",
     "summary.json": "the figures of the run, and the list of these files",
 }
 
@@ -65,6 +70,7 @@ def tables_to_write(campaign: Campaign, run: int | None = None) -> tuple[TableTo
             "confusion.csv": int(result.answered.sum()) * n_clusters**2,
         }
     rows["workers.csv"] = table.n_workers
+    rows |= question_rows(campaign)
     found = [TableToWrite(name, ABOUT[name], count) for name, count in rows.items() if count]
     return (*found, TableToWrite("summary.json", ABOUT["summary.json"], None))
 

@@ -21,7 +21,9 @@ from crowdclust_app.domain.campaign import AssignmentStatus, Item
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import pair_labels
 from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.result_tables import Fitted, Table, result_tables, worker_table
+from crowdclust_app.services.verdicts import verified_items
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -151,11 +153,12 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
         fitted = Fitted(run.result, run.item_names, run.worker_names, run.stage)
         labels = fitted.labels_in(table)
         paths = {item.path: item.path for item in items if item.content_hash is not None}
-        yield from result_tables(fitted, table, paths, label)
+        yield from result_tables(fitted, table, paths, label, verified_items(campaign, run))
     seconds: dict[str, list[float]] = {}
     for (_, worker), active in measured.items():
         seconds.setdefault(worker, []).append(active)
     yield worker_table(table, labels, seconds, label)
+    yield from question_tables(campaign, label)
 
 
 def _response_table(
@@ -336,5 +339,6 @@ _OURS = frozenset(
         "embedding.csv",
         "workers.csv",
         "confusion.csv",
+        *QUESTION_TABLES,
     ]
 )

@@ -2,7 +2,7 @@
 
 An item that was never shown with another one has no cluster: its row in `clusters.csv` leaves cluster, probability and
 entropy empty, and it has no rows in `membership.csv` and `embedding.csv`, where it could only repeat the prior. Columns
-of what is not there yet (category, verified, override, heldout_loglik) are present and empty.
+of what is not there yet (category, override, heldout_loglik) are present and empty.
 """
 
 from __future__ import annotations
@@ -93,7 +93,11 @@ class Fitted:
 
 
 def result_tables(
-    fitted: Fitted, table: ResponseTable, paths: Mapping[str, str], worker_label: Callable[[str], str]
+    fitted: Fitted,
+    table: ResponseTable,
+    paths: Mapping[str, str],
+    worker_label: Callable[[str], str],
+    verified: Mapping[str, str] | None = None,
 ) -> Iterator[Table]:
     """The tables that only a fit has.
 
@@ -107,10 +111,12 @@ def result_tables(
         Path of the image of each item that has one, relative to the image root.
     worker_label
         How a worker is written.
+    verified
+        What verification says of items in their clusters (`in`, `out`, `undecided`), by name.
     """
     result, names = fitted.result, fitted.item_names
     dimensions = result.positions.shape[1]
-    yield Table("clusters.csv", CLUSTER_COLUMNS, _cluster_rows(fitted, table, paths))
+    yield Table("clusters.csv", CLUSTER_COLUMNS, _cluster_rows(fitted, table, paths, verified or {}))
     yield Table("membership.csv", MEMBERSHIP_COLUMNS, _membership_rows(result, names))
     axes = range(1, dimensions + 1)
     header = ("item", *(f"x{d}" for d in axes), *(f"sd{d}" for d in axes), "fisher1", "fisher2")
@@ -160,7 +166,9 @@ def worker_table(
     return Table("workers.csv", WORKER_COLUMNS, rows)
 
 
-def _cluster_rows(fitted: Fitted, table: ResponseTable, paths: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
+def _cluster_rows(
+    fitted: Fitted, table: ResponseTable, paths: Mapping[str, str], verified: Mapping[str, str]
+) -> Iterator[tuple[Any, ...]]:
     result = fitted.result
     number_of = {name: number for number, name in enumerate(fitted.item_names)}
     labels = fitted.labels_in(table)
@@ -171,7 +179,7 @@ def _cluster_rows(fitted: Fitted, table: ResponseTable, paths: Mapping[str, str]
         if label:
             number = number_of[name]
             beliefs = (label, None, float(probabilities[number, label - 1]), float(entropy[number]))
-        yield (name, paths.get(name), *beliefs, times, fitted.stage, None, None)
+        yield (name, paths.get(name), *beliefs, times, fitted.stage, verified.get(name), None)
 
 
 def entropy_bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

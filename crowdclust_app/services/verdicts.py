@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 IN, OUT, UNDECIDED = "in", "out", "undecided"
 DECIDED_AT = 0.8
-"""A photo is verified in, or out, when that is at least as probable as this."""
+"""A photo is verified in, or out, when that is at least as probable as this; a majority decides at more than half."""
+_VOTES = "majority"
 CLASSES = (Said.NO.value, Said.YES.value)
 
 
@@ -63,6 +64,8 @@ class MethodVerdicts:
         Share of the items with answers that the method itself expects to have on the wrong side.
     workers
         Everybody with answers, by number.
+    decided_at
+        Probability from which an item is decided.
     """
 
     method: str
@@ -71,10 +74,11 @@ class MethodVerdicts:
     workers: tuple[WorkerAsJudge, ...]
     seconds: float
     converged: bool
+    decided_at: float = DECIDED_AT
 
     def has(self, verdict: str) -> NDArray[np.bool_]:
         """Whether each item has this verdict: `in`, `out` or `undecided`; shape (M,)."""
-        inside, outside = self.probability >= DECIDED_AT, self.probability <= 1.0 - DECIDED_AT
+        inside, outside = self.probability >= self.decided_at, self.probability <= 1.0 - self.decided_at
         return {IN: inside, OUT: outside, UNDECIDED: ~(inside | outside)}[verdict]
 
     def count(self, verdict: str) -> int:
@@ -84,7 +88,7 @@ class MethodVerdicts:
     def verdict(self, position: int) -> str:
         """The verdict on one item."""
         p = self.probability[position]
-        return IN if p >= DECIDED_AT else OUT if p <= 1.0 - DECIDED_AT else UNDECIDED
+        return IN if p >= self.decided_at else OUT if p <= 1.0 - self.decided_at else UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +312,7 @@ def _verdicts(
         workers=tuple(workers),
         seconds=fitted.seconds_,
         converged=fitted.converged_,
+        decided_at=float(np.nextafter(0.5, 1.0)) if fitted.name == _VOTES else DECIDED_AT,
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.campaign import Worker
@@ -17,6 +16,7 @@ from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
 from crowdclust_app.gui.verify.lead import KINDS, LeadPage
+from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.session import AskingSession, Turn
 from crowdclust_app.services.question_sources import ItemSource, item_sources
@@ -27,7 +27,6 @@ from crowdclust_app.services.verifying import (
     choose_method,
     make_question_set,
     question_set,
-    question_sets,
 )
 
 if TYPE_CHECKING:
@@ -39,23 +38,6 @@ if TYPE_CHECKING:
 
 SET_KEY, WORKER_KEY, COLUMNS_KEY = "verify-set", "verify-worker", "verify-columns"
 SAVED = "Every answer is saved"
-
-
-@dataclass(frozen=True)
-class _Loaded:
-    """What the lead's view begins from; made off the main thread."""
-
-    sets: tuple[QuestionSetInfo, ...]
-    names: dict[int, str]
-    files: dict[int, tuple[Path, str | None]]
-
-
-def _load(campaign: Campaign) -> _Loaded:
-    items = campaign.items()
-    files: dict[int, tuple[Path, str | None]] = {}
-    if campaign.has_images and campaign.images_found:
-        files = {item.number: (campaign.item_path(item), item.content_hash) for item in items}
-    return _Loaded(question_sets(campaign), {item.number: item.path for item in items}, files)
 
 
 class VerifyContent(QWidget):
@@ -96,9 +78,6 @@ class VerifyContent(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.pages)
-        self._columns_moved = QTimer(self)
-        self._columns_moved.setSingleShot(True)
-        self._columns_moved.timeout.connect(lambda: self.shell.remember(COLUMNS_KEY, self.lead.columns.sizes()))
         self._connect()
         self._add_commands(screen)
 
@@ -108,7 +87,7 @@ class VerifyContent(QWidget):
         self.lead.answering.connect(self.open_questions)
         self.lead.set_chosen.connect(self.show_set)
         self.lead.method_chosen.connect(self._choose_method)
-        self.lead.columns.splitterMoved.connect(lambda *_: self._columns_moved.start(200))
+        self.lead.columns.splitterMoved.connect(lambda *_: self.shell.remember(COLUMNS_KEY, self.lead.columns.sizes()))
         self.form.made.connect(self._make)
         self.form.closed.connect(self._show_home)
         self.worker_page.picked.connect(self.begin)
@@ -165,8 +144,8 @@ class VerifyContent(QWidget):
         if self._loading is not None:
             self._loading.cancel()
 
-        def work(_progress: Progress, _token: CancelToken) -> _Loaded:
-            return _load(campaign)
+        def work(_progress: Progress, _token: CancelToken) -> Loaded:
+            return load_sets(campaign)
 
         self._loading = self.shell.jobs.start("database", work, on_done=self._loaded, owner=self)
 
@@ -196,7 +175,7 @@ class VerifyContent(QWidget):
 
     # --- the lead's view
 
-    def _loaded(self, loaded: _Loaded) -> None:
+    def _loaded(self, loaded: Loaded) -> None:
         self._loading = None
         self._sets, self._names, self._files = loaded.sets, loaded.names, loaded.files
         numbers = [info.question_set.number for info in loaded.sets]

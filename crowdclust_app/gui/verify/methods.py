@@ -13,7 +13,7 @@ from crowdclust_app.services.verifying import METHODS
 AnyIndex = QModelIndex | QPersistentModelIndex
 TITLES = ("Method", "In", "Out", "Undecided", "Expected wrong")
 ABOUT = {
-    "majority": "the share of yes among the answers",
+    "majority": "what more people say; even votes are undecided",
     "em": "one reliability a worker, by EM",
     "em2": "sensitivity and specificity a worker, by EM",
     "mf": "one reliability a worker, by mean field",
