@@ -53,6 +53,9 @@ class NewCampaignScreen(NewCampaignForm):
         self.path_field.textChanged.connect(lambda _text: self._show_state())
         for field in self.fields.values():
             field.valueChanged.connect(lambda _value: self._later.start())
+            field.too_large.connect(
+                lambda most, field=field: self.shell.say(f"{field.accessibleName()}: {most:,} at most")
+            )
         self.create_button.clicked.connect(lambda _checked: self.make())
         self._show_state()
 

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui.annotate.grid import PhotoGrid
+from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.outlook import FIGURES
 from crowdclust_app.gui.screen import Screen, Shell
 
@@ -110,23 +110,22 @@ class NewCampaignForm(Screen):
                 form.addWidget(below)
 
     def _build_plan(self, form: QVBoxLayout) -> None:
-        self.fields: dict[str, QSpinBox] = {}
+        self.fields: dict[str, NumberBox] = {}
         plan = QGridLayout()
         plan.setHorizontalSpacing(16)
         plan.setVerticalSpacing(8)
         plan.setColumnStretch(0, 1)
         defaults = PlanSettings()
         fields = (
-            ("m", "Photos shown together (M)", defaults.items_per_hit, 2, 200),
+            ("m", "Photos shown together (M)", defaults.items_per_hit, 2, 10_000),
             ("v", "HITs a photo is in (V)", defaults.redundancy, 1, 1000),
             ("r", "Workers for each HIT (R)", defaults.workers_per_hit, 1, 1000),
             ("seed", "Seed of the plan", defaults.seed, 0, 2_147_483_647),
         )
         for row, (key, caption, value, low, high) in enumerate(fields):
-            field = QSpinBox()
+            field = NumberBox(low, high)
             field.setObjectName(f"plan-{key}")
             field.setAccessibleName(caption)
-            field.setRange(low, high)
             field.setValue(value)
             field.setFixedWidth(112)
             field.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -14,13 +14,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLineEdit, QListWidget, QPlainTextEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.campaign import Item, PlanSettings
 from crowdclust_app.gui.annotate.grid import PhotoGrid
 from crowdclust_app.gui.outlook import outlook, people_time
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services import campaigns
 from crowdclust_app.services.planning import plan_items
+from crowdclust_app.services.scanning import ScanReport
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -76,6 +77,33 @@ def test_a_campaign_is_made_from_a_folder(
     assert window.campaign.instructions == "Sort by shape."
     assert len(window.campaign.items()) == 12
     assert text_of(window, "overview-hits") == str(figures.hits)
+
+
+def test_large_numbers_are_taken_or_the_person_is_told(open_window: OpenWindow) -> None:
+    window = open_window()
+    window.show_screen("new")
+    for name, largest in (("plan-m", 10_000), ("plan-v", 1000), ("plan-r", 1000), ("plan-seed", 2_147_483_647)):
+        type_number(window, name, largest)
+        assert find(window, QSpinBox, name).value() == largest
+    assert text_of(window, "status-said") == ""
+    type_number(window, "plan-m", 20_000)
+    assert text_of(window, "status-said") == "Photos shown together (M): 10,000 at most"
+    type_number(window, "plan-v", 5000)
+    assert text_of(window, "status-said") == "HITs a photo is in (V): 1,000 at most"
+
+
+def test_a_set_of_a_thousand_photos_is_planned_and_previewed(
+    open_window: OpenWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = tuple(Item(k, f"{k}.png", f"{k:064x}", 1, 4, 3) for k in range(1200))
+    monkeypatch.setattr(campaigns, "scan_images", lambda *_a, **_k: ScanReport(items))
+    window = open_window()
+    window.show_screen("new")
+    choose(window, tmp_path, monkeypatch)
+    type_number(window, "plan-m", 1000)
+    wait_for_figures(window, qtbot, "hits", "8")
+    settle(window)
+    assert len(find(window, PhotoGrid, "preview").tiles) == 1000
 
 
 def test_a_plan_that_falls_apart_is_warned_about(
