@@ -45,7 +45,8 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
         text.append(f"  {path}: {reason}")
     if len(skipped) > _LISTED:
         text.append(f"  and {len(skipped) - _LISTED:,} more (--json lists them all)")
-    console.finish(summary, [*text, *report.warnings])
+    # what was left out has been said, file by file
+    console.finish(summary, [*text, *report.plan_warnings])
     return 0
 
 

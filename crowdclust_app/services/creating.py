@@ -41,7 +41,9 @@ class CreationReport:
     unreadable
         `(path, reason)`, left out.
     warnings
-        Sentences for the lead.
+        Sentences for the lead, also about what was left out.
+    plan_warnings
+        Those of them that are about the plan.
     """
 
     campaign: str
@@ -49,6 +51,7 @@ class CreationReport:
     duplicates: tuple[tuple[str, str], ...] = ()
     unreadable: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
+    plan_warnings: tuple[str, ...] = ()
 
 
 def create_campaign(
@@ -125,6 +128,7 @@ def create_from_scan(
         duplicates=scan.duplicates,
         unreadable=scan.unreadable,
         warnings=(*scan.warnings(), *figures.warnings),
+        plan_warnings=tuple(figures.warnings),
     )
 
 

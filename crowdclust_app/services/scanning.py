@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,11 +49,12 @@ class ScanReport:
         if self.unreadable:
             path, reason = self.unreadable[0]
             count = _counted(len(self.unreadable), "image")
-            sentences.append(f"{count} cannot be read and will be left out, such as {path}: {reason}.")
+            sentences.append(f"{count} cannot be read and {_is_left_out(self.unreadable)}, such as {path}: {reason}.")
         if self.duplicates:
             path, original = self.duplicates[0]
             count = _counted(len(self.duplicates), "file")
-            sentences.append(f"{count} will be left out as copies of others, such as {path} of {original}.")
+            copies = "a copy of another" if len(self.duplicates) == 1 else "copies of others"
+            sentences.append(f"{count} {_is_left_out(self.duplicates)} as {copies}, such as {path} of {original}.")
         return tuple(sentences)
 
 
@@ -161,6 +162,10 @@ def _nothing_there(folder: Path, others: int) -> UserError:
     if others:
         return UserError(f"there is no image here, only {_counted(others, 'other file')}", where=str(folder), todo=todo)
     return UserError("the folder is empty", where=str(folder), todo=todo)
+
+
+def _is_left_out(files: Sized) -> str:
+    return "is left out" if len(files) == 1 else "are left out"
 
 
 def _counted(number: int, noun: str) -> str:

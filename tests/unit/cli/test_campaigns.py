@@ -37,6 +37,16 @@ def test_new_in_words(run, images: Path) -> None:
     assert "HITs      6, 30 assignments" in done.out
 
 
+def test_new_says_once_what_it_left_out(run, images: Path) -> None:
+    (images / "zcopy.png").write_bytes((images / "cold/00.png").read_bytes())
+    done = run("new", "once", "--images", images, "--items-per-hit", 4, "--redundancy", 1)
+    assert done.out.count("zcopy.png") == 1
+    assert "Left out  1\n  zcopy.png: the same picture as cold/00.png\n" in done.out
+    assert "The design falls into 3 parts" in done.out
+    told = run("new", "json", "--images", images, "--items-per-hit", 4, "--json").summary["warnings"]
+    assert told == ["1 file is left out as a copy of another, such as zcopy.png of cold/00.png."]
+
+
 def test_import_fit_export_check(run, campaign: Path, responses: Path, tmp_path: Path) -> None:
     done = run("import", campaign, responses, "--json")
     assert done.code == 0, done.err

@@ -52,7 +52,7 @@ def test_the_first_of_equal_files_is_the_item(tmp_path: Path) -> None:
     assert paths(report) == ["img_2.png"]
     copies = ("img_3.png", "img_10.png", "z/again.png")
     assert report.duplicates == tuple((path, "img_2.png") for path in copies)
-    assert report.warnings() == ("3 files will be left out as copies of others, such as img_3.png of img_2.png.",)
+    assert report.warnings() == ("3 files are left out as copies of others, such as img_3.png of img_2.png.",)
 
 
 def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
@@ -88,8 +88,7 @@ def test_unreadable_images_are_listed_and_other_files_counted(tmp_path: Path) ->
     }
     assert [path for path, _ in report.unreadable] == sorted(dict(report.unreadable))
     assert report.warnings() == (
-        "6 images cannot be read and will be left out, such as cut.jpg: the picture is cut off: the file ends too"
-        " early.",
+        "6 images cannot be read and are left out, such as cut.jpg: the picture is cut off: the file ends too early.",
     )
 
 
