@@ -51,8 +51,13 @@ def _explain(error: sqlite3.Error, path: Path) -> UserError | None:
     primary = code & _PRIMARY_MASK
     if primary == sqlite3.SQLITE_FULL:
         return disk_full(path)
-    if primary in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and _is_full(path):
-        return disk_full(path)
+    if primary in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        room = _room(path)
+        no_disk = room is not None and not room[0]  # such as /proc
+        if no_disk and primary == sqlite3.SQLITE_CANTOPEN:
+            return nowhere(path)
+        if room is not None and not no_disk and room[1] < NEARLY_NOTHING:
+            return disk_full(path)
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
         return not_writable(path)
     if primary == sqlite3.SQLITE_IOERR:
@@ -93,6 +98,11 @@ def disk_full(path: Path) -> NotWritableError:
     )
 
 
+def nowhere(path: Path) -> NotWritableError:
+    """The folder is one in which no file can be, such as /proc."""
+    return NotWritableError("nothing can be written in this folder", where=str(path), todo="choose another folder")
+
+
 def not_writable(path: Path) -> NotWritableError:
     """The file or its folder cannot be written."""
     return NotWritableError(
@@ -112,8 +122,10 @@ def damaged(path: Path, detail: str = "") -> DamagedError:
     )
 
 
-def _is_full(path: Path) -> bool:
+def _room(path: Path) -> tuple[int, int] | None:
+    """How many bytes the disk of a file has, and how many of them are free; None when nobody knows."""
     try:
-        return shutil.disk_usage(path.parent).free < NEARLY_NOTHING
+        usage = shutil.disk_usage(path.parent)
     except OSError:
-        return False
+        return None
+    return usage.total, usage.free

@@ -235,6 +235,13 @@ def test_a_file_that_turns_read_only_is_named(make_campaign: MakeCampaign, monke
         Campaign.open(path)
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no folder here is known to be on no disk")
+def test_a_folder_on_no_disk_is_not_called_full(tmp_path: Path) -> None:
+    scan = fake_scan(tmp_path / "images", 6)
+    with pytest.raises(UserError, match=r"x\.crowdclust: nothing can be written in this folder; choose another"):
+        create_from_scan(Path("/proc/x.crowdclust"), tmp_path / "images", scan, PlanSettings())
+
+
 def test_creating_where_nothing_can_be_made_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         storage_connection, "temporary_beside", lambda path: path.with_name("no such folder") / "x.part"
