@@ -29,6 +29,7 @@ DATA_VARIABLE = "CROWDCLUST_DATA"
 
 # Of fits that only have to put the tasks in order.
 _ROUGH_TOLERANCE = 1e-3
+_ROUGH_ITERATIONS = 40
 _ROUGH_GIBBS = {"chains": 2, "burn_in": 50, "samples": 150}
 # Aggregators that are no good for yes/no labels.
 _NOT_BINARY = ("ordinal", "continuous")
@@ -182,7 +183,9 @@ class _Judge:
         table = LabelTable(*names, (0, 1), labels.task, labels.worker, labels.label)
         model = method_named(method)(prior=prior, seed=seed)
         if rough:
-            model.set_params(tolerance=_ROUGH_TOLERANCE, **(_ROUGH_GIBBS if method == "gibbs" else {}))
+            rounds = min(model.usual_iterations, _ROUGH_ITERATIONS)
+            model.set_params(tolerance=_ROUGH_TOLERANCE, max_iterations=rounds)
+            model.set_params(**(_ROUGH_GIBBS if method == "gibbs" else {}))
         if labels.arrived and "order" in model.get_params():
             model.set_params(order="arrival")
         began = time.perf_counter()

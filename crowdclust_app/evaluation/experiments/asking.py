@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -19,10 +20,13 @@ _DECIMALS = 9
 
 
 class Crowd:
-    """Workers who come one after another, each for so many labels, and the tasks they are asked about.
+    """Workers who come and go, and the tasks they are asked about.
 
-    Whether the label of a number is right depends on the seed and the number alone, so that all methods and policies
-    meet the same people with the same luck.
+    Every worker gives the same number of labels, at random times of the campaign: one becomes available for one label
+    at a time. (When each gives all labels at one sitting, Fast SBIC under uncertainty sampling has three times the
+    error: the earlier labels of whoever is asked are then all on tasks that are not settled yet, and say little.)
+    Who comes at the label of a number, and whether that will be right, depends on the seed and the number alone, so
+    that all methods meet the same people with the same luck.
 
     Parameters
     ----------
@@ -35,7 +39,7 @@ class Crowd:
     prior
         Of the workers' accuracies.
     seed
-        Of truth, people and their luck.
+        Of truth, people, their times and their luck.
     """
 
     def __init__(self, n_tasks: int, labels_per_worker: int, most: int, prior: AccuracyPrior, seed: int) -> None:
@@ -46,15 +50,13 @@ class Crowd:
         self.n_workers = -(-most // labels_per_worker)
         self.truth: Codes = rng.integers(0, 2, n_tasks)
         self.accuracies: Floats = draw_accuracies(prior, self.n_workers, rng)
-        self._right = rng.random(self.n_workers * labels_per_worker) < np.repeat(self.accuracies, labels_per_worker)
+        self.workers: Codes = rng.permutation(np.arange(most) // labels_per_worker)
+        self._right = rng.random(most) < self.accuracies[self.workers]
 
-    def worker(self, number: int) -> int:
-        """Whose turn it is at the label of this number, from 0."""
-        return number // self.labels_per_worker
-
-    def answers(self, begin: int, tasks: Codes) -> Codes:
-        """What is said of these tasks by the labels from number `begin` on."""
-        return np.where(self._right[begin : begin + len(tasks)], self.truth[tasks], 1 - self.truth[tasks])
+    def answer(self, number: int, task: int) -> int:
+        """What is said of a task by the label of this number, from 0."""
+        true = int(self.truth[task])
+        return true if self._right[number] else 1 - true
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,25 +112,21 @@ def ask_one_by_one(crowd: Crowd, policy: str, belief: Callable[[], Belief], seed
     watch
         May cancel.
     """
-    most = crowd.most
-    asker = Asker(crowd.n_tasks, -(-most // crowd.n_tasks), policy, seed, belief)
-    task, label = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
-    seconds = np.zeros(most)
+    asker = Asker(crowd.n_tasks, -(-crowd.most // crowd.n_tasks), policy, seed, belief)
+    rows: list[tuple[int, int, int]] = []
+    seconds = []
     began = time.perf_counter()
-    bought = 0
-    for number in range(most):
+    for number, worker in enumerate(crowd.workers.tolist()):
         if number % _SLICE == 0:
             watch.check()
-        worker = crowd.worker(number)
-        chosen = asker.next_task(worker)
-        if chosen is None:
-            break  # what is left to ask has been asked of this worker
-        task[number] = chosen
-        label[number] = crowd.answers(number, task[number : number + 1])[0]
-        asker.add(chosen, worker, bool(label[number]))
-        seconds[number] = time.perf_counter() - began
-        bought = number + 1
-    return Bought(_labels(crowd, task[:bought], label[:bought]), seconds[:bought])
+        task = asker.next_task(worker)
+        if task is None:
+            continue  # what is left to ask has been asked of this worker
+        answer = crowd.answer(number, task)
+        asker.add(task, worker, bool(answer))
+        rows.append((task, worker, answer))
+        seconds.append(time.perf_counter() - began)
+    return Bought(_labels(crowd, rows), np.array(seconds))
 
 
 def ask_between_fits(
@@ -136,8 +134,8 @@ def ask_between_fits(
 ) -> Bought:
     """Buy labels under uncertainty sampling for a method that has to be fitted again to see new labels.
 
-    Between two fits `labels_per_fit` different tasks get one label each, the most uncertain first. Fits fall between
-    workers, so that nobody is asked twice about a task.
+    Between two fits `labels_per_fit` different tasks get one label each, the most uncertain first, but nobody is asked
+    twice about a task.
 
     Parameters
     ----------
@@ -146,7 +144,7 @@ def ask_between_fits(
     believe
         Log-odds, or scores like them, of every task; shape (M,).
     labels_per_fit
-        Rounded to whole workers, and no more than there are tasks.
+        No more than leaves everybody a task.
     seed
         Of the ties.
     watch
@@ -157,27 +155,31 @@ def ask_between_fits(
     ValueError
         When workers give more labels than there are tasks.
     """
-    each = crowd.labels_per_worker
-    step = min(max(labels_per_fit, each), crowd.n_tasks) // each * each
-    if step == 0:
+    step = min(labels_per_fit, crowd.n_tasks - crowd.labels_per_worker + 1)
+    if step < 1:
         raise ValueError("a worker gives more labels than there are tasks")
     rng = np.random.default_rng(seed)
-    task, label = np.zeros(crowd.most, dtype=np.int64), np.zeros(crowd.most, dtype=np.int64)
-    seconds = np.zeros(crowd.most)
+    had: defaultdict[int, set[int]] = defaultdict(set)
+    rows: list[tuple[int, int, int]] = []
+    seconds: list[float] = []
     scores = np.zeros(crowd.n_tasks)
     began = time.perf_counter()
-    for begin in range(0, crowd.most, step):
+    while len(rows) < crowd.most:
         watch.check()
-        end = min(begin + step, crowd.most)
         # equation 2: the larger probability is smallest where the log-odds are nearest to zero
-        nearest = np.lexsort((rng.random(crowd.n_tasks), np.abs(np.round(scores, _DECIMALS))))
-        task[begin:end] = nearest[: end - begin]
-        label[begin:end] = crowd.answers(begin, task[begin:end])
-        scores = believe(_labels(crowd, task[:end], label[:end]))
-        seconds[begin:end] = time.perf_counter() - began
-    return Bought(_labels(crowd, task, label), seconds)
+        nearest = np.lexsort((rng.random(crowd.n_tasks), np.abs(np.round(scores, _DECIMALS)))).tolist()
+        for number in range(len(rows), min(len(rows) + step, crowd.most)):
+            worker = int(crowd.workers[number])
+            task = next(task for task in nearest if task not in had[worker])
+            nearest.remove(task)
+            had[worker].add(task)
+            rows.append((task, worker, crowd.answer(number, task)))
+        labels = _labels(crowd, rows)
+        scores = believe(labels)
+        seconds += [time.perf_counter() - began] * (len(rows) - len(seconds))
+    return Bought(labels, np.array(seconds))
 
 
-def _labels(crowd: Crowd, task: Codes, label: Codes) -> Labels:
-    worker = np.arange(len(task)) // crowd.labels_per_worker
+def _labels(crowd: Crowd, rows: list[tuple[int, int, int]]) -> Labels:
+    task, worker, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T.copy()
     return Labels(crowd.n_tasks, crowd.n_workers, task, worker, label, arrived=True)

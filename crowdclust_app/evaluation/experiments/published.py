@@ -23,13 +23,13 @@ _WHY = {
     "majority": "a tie counts one half here and is broken at random in the paper",
     "em": "the paper does not say where EM starts and when it ends",
     "amf": "the paper does not say where AMF starts and when it ends",
-    "kos": "where degrees are uneven messages run into whatever direction they start in: random in the paper, from the "
-           "votes here (kos-normalised is the remedy)",
+    "kos": "where degrees are uneven messages run into the direction they start in or its opposite: random in the "
+           "paper, from the votes here (kos-normalised is the remedy)",
     "gibbs": "the posterior has several modes that a chain does not leave; the paper gives one run, here are several "
              "chains for each seed",
     "sbic-fast": "the paper takes the labels in one order, here are several",
     "sbic-sorted": "the paper takes the labels in one order, here are several",
-    "te": "triangles are chosen among pairs that both overlap with the worker; signs follow the least ambiguous one",
+    "te": "triangles are of pairs that both overlap with the worker, and those that tie share the say",
 }  # fmt: skip
 
 

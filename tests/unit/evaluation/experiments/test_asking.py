@@ -32,16 +32,18 @@ def bought_by_both(most: int = 300) -> list[Bought]:
 def test_uniform_sampling_keeps_the_tasks_level() -> None:
     bought = ask_one_by_one(crowd(), "uniform", Margin, 0, SILENT)
     for count in (60, 120, 300):
-        assert set(np.bincount(bought.labels.task[:count], minlength=60)) == {count // 60}
+        # but for a last task of a round that whoever comes has had already
+        assert np.abs(np.bincount(bought.labels.task[:count], minlength=60) - count // 60).max() <= 1
+        assert (np.bincount(bought.labels.task[:count], minlength=60) == count // 60).sum() >= 54
 
 
 def test_nobody_is_asked_twice_and_everybody_gives_their_labels() -> None:
     for bought in (ask_one_by_one(crowd(), "uniform", Margin, 0, SILENT), *bought_by_both()):
         labels = bought.labels
-        assert len(labels) == 300
+        assert 297 <= len(labels) <= 300
         assert labels.arrived
-        assert (np.bincount(labels.worker) == 5).all()
-        assert len({*zip(labels.task.tolist(), labels.worker.tolist(), strict=True)}) == 300
+        assert (np.bincount(labels.worker) <= 5).all()
+        assert len({*zip(labels.task.tolist(), labels.worker.tolist(), strict=True)}) == len(labels)
         assert (np.diff(bought.seconds) >= 0).all()
 
 
@@ -70,22 +72,25 @@ def test_between_fits_the_most_uncertain_tasks_get_one_label_each() -> None:
         return margins(labels)
 
     labels = ask_between_fits(crowd(), believe, 24, 0, SILENT).labels
-    assert [len(part) for part in seen] == [*range(20, 300, 20), 300]  # whole workers
+    assert [len(part) for part in seen] == [*range(24, 300, 24), 300]
     for part in seen[:-1]:
-        new = labels.task[len(part) : len(part) + 20]
-        assert len(set(new)) == 20
-        left = np.setdiff1d(np.arange(60), new)
-        assert np.abs(margins(part))[new].max() <= np.abs(margins(part))[left].min()
+        new = labels.task[len(part) : len(part) + 24]
+        assert len(set(new)) == len(new)
+        uncertain = np.sort(np.abs(margins(part)))
+        # but for a task that whoever comes has had already
+        assert np.abs(margins(part))[new].sum() <= uncertain[: len(new)].sum() + 4
 
 
 def test_all_methods_meet_the_same_people() -> None:
     people = crowd()
-    uniform = ask_one_by_one(crowd(), "uniform", Margin, 0, SILENT).labels
+    assert (np.bincount(people.workers) == 5).all()
+    assert np.ptp(np.flatnonzero(people.workers == 0)) > 50  # nobody gives all labels at one sitting
+    one = ask_one_by_one(crowd(), "uncertainty", Margin, 0, SILENT).labels
     other = ask_between_fits(crowd(), margins, 20, 9, SILENT).labels
-    assert not np.array_equal(uniform.task, other.task)
-    for labels in (uniform, other):
-        right = labels.label == people.truth[labels.task]
-        assert np.array_equal(right, uniform.label == people.truth[uniform.task])
+    assert not np.array_equal(one.task, other.task)
+    assert np.array_equal(one.worker, other.worker)
+    right = [labels.label == people.truth[labels.task] for labels in (one, other)]
+    assert np.array_equal(*right)
     assert not np.array_equal(people.accuracies, crowd(seed=5).accuracies)
 
 
@@ -95,9 +100,10 @@ def test_the_same_seed_buys_the_same_labels() -> None:
         assert np.array_equal(first.labels.label, second.labels.label)
 
 
-def test_workers_who_know_every_open_task_end_the_buying() -> None:
+def test_workers_who_have_had_every_open_task_are_not_asked() -> None:
     few = Crowd(3, 5, 9, (4.0, 3.0), 0)
-    assert len(ask_one_by_one(few, "uniform", Margin, 0, SILENT).labels) == 3
+    labels = ask_one_by_one(few, "uniform", Margin, 0, SILENT).labels
+    assert np.bincount(labels.worker).tolist() == [3, 3]
     with pytest.raises(ValueError, match="more labels than there are tasks"):
         ask_between_fits(few, margins, 20, 0, SILENT)
 
