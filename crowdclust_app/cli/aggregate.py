@@ -25,7 +25,8 @@ METHODS = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Say what the command understands."""
-    parser.add_argument("labels", type=Path, metavar="labels.csv", help="the table: task,worker,label")
+    parser.add_argument("labels", type=Path, metavar="labels.csv", help="the table: task,worker,label; or "
+                        "a table of pairs: worker,item_a,item_b,label")  # fmt: skip
     parser.add_argument(
         "--method",
         choices=(*METHODS, "all"),
@@ -44,7 +45,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--classes", type=_classes, metavar="a,b,...", help="every class in its order (those that occur)"
     )
-    parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known labels: task,label")
+    parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known labels: task,label "
+                        "(for pairs item,category)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of everything random (0)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
 
@@ -52,6 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def aggregate(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust aggregate`."""
     from crowdclust_app.services.aggregating import AggregateSettings, aggregate_file
+    from crowdclust_app.services.pair_judging import aggregate_pair_file, holds_pairs
 
     settings = AggregateSettings(
         method=args.method,
@@ -62,9 +65,8 @@ def aggregate(args: Namespace, console: Console, cancel: CancelToken) -> int:
         classes=args.classes,
         seed=args.seed,
     )
-    report = aggregate_file(
-        args.labels, settings, truth=args.truth, out=args.out, progress=console.progress, cancel=cancel
-    )
+    work = aggregate_pair_file if holds_pairs(args.labels) else aggregate_file
+    report = work(args.labels, settings, truth=args.truth, out=args.out, progress=console.progress, cancel=cancel)
     for warning in report.warnings:
         console.note(warning)
     written = ["", *(f"Wrote {path}" for path in report.written)] if report.written else []
@@ -101,13 +103,16 @@ def _classes(text: str) -> tuple[str, ...]:
 
 
 def _text(summary: Mapping[str, Any]) -> list[str]:
+    what = "Pairs" if "pairs_of_one_worker" in summary else "Tasks"
     rows = [
-        ("Tasks", f"{summary['tasks']:,}"),
+        (what, f"{summary['tasks']:,}"),
         ("Workers", f"{summary['workers']:,}"),
         ("Labels", f"{summary['labels']:,} in {counted(len(summary['classes']), 'class', 'classes')}"),
     ]
     if summary["dropped"]:
         rows.append(("Missing labels", f"{summary['dropped']:,}"))
+    if summary.get("pairs_of_one_worker"):
+        rows.append(("Pairs left out", f"{summary['pairs_of_one_worker']:,}, judged by one worker only"))
     without = summary["tasks_without_labels"]
     if without:
         shown = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")

@@ -108,3 +108,16 @@ def test_a_table_that_is_wrong_changes_nothing(run, tmp_path: Path) -> None:
         assert not Path("out").exists()
     done = run("aggregate", "labels.csv", "--method", "sbic-fast", "--prior", "1,1", "--classes", "0,1")
     assert done.code == 2
+
+
+def test_a_table_of_pairs_is_aggregated_too(run, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    rows = ["w1,a,b,1", "w2,b,a,1", "w1,a,c,-1", "w2,a,c,-1", "w1,b,c,-1", "w2,b,c,1", "w3,b,c,-1", "w3,a,d,1"]
+    pairs.write_text("worker,item_a,item_b,label\n" + "\n".join(rows) + "\n")
+    done = run("aggregate", pairs, "--method", "em", "--out", "out")
+    assert done.code == 0
+    assert "Pairs           3" in done.out.splitlines()
+    assert "Pairs left out  1, judged by one worker only" in done.out.splitlines()
+    lines = Path("out/pairs_inferred.csv").read_text().splitlines()
+    assert lines[0] == "item_a,item_b,label,probability,labels,method"
+    assert [line.split(",")[:3] for line in lines[1:]] == [["a", "b", "1"], ["a", "c", "-1"], ["b", "c", "-1"]]
