@@ -269,8 +269,8 @@ def _panels(settings: Aggregators, figures: tuple[tuple[Any, ...], ...]) -> Iter
         yield Panel(curve.title, curve.x_label, "error", "lines", lines, log="y")
     for (figure,), rows in of_figure.items():
         if str(figure).startswith("3 "):
-            lines = _lines(rows, 4)
-            yield Panel(f"Figure {figure}", "labels a task", "error", "lines", lines, log="y")
+            lines = _lines(rows, 4, spread=True)
+            yield Panel(f"Figure {figure}", "labels a task", "error", "lines", lines)
         elif str(figure).startswith("Raykar"):
             right = tuple(
                 Series(line.name, line.x, tuple(1.0 - error for error in line.y), line.spread)
@@ -280,7 +280,7 @@ def _panels(settings: Aggregators, figures: tuple[tuple[Any, ...], ...]) -> Iter
 
 
 def _lines(rows: list[tuple[Any, ...]], position: int, spread: bool = False) -> tuple[Series, ...]:
-    """A line for each aggregator; a logarithmic axis has no place for 0."""
+    """A line for each aggregator; errors of 0 are left out, for which a logarithmic axis has no place."""
     lines = []
     for (name,), of_one in grouped([row[2:3] + row for row in rows], 1).items():
         shown = [row[1:] for row in of_one if row[1:][position] > 0 or spread]
