@@ -22,8 +22,8 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import pair_labels
 from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.question_tables import QUESTION_TABLES, question_tables
+from crowdclust_app.services.question_verdicts import verified_items
 from crowdclust_app.services.result_tables import Fitted, Table, result_tables, worker_table
-from crowdclust_app.services.verdicts import verified_items
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken

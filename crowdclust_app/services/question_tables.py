@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import Answer, QuestionSet, Said
 from crowdclust_app.services.aggregating import INFERRED_HEADER, RELIABILITY_HEADER
+from crowdclust_app.services.question_verdicts import fit_answers
 from crowdclust_app.services.result_tables import Table
-from crowdclust_app.services.verdicts import fit_answers
 from crowdclust_app.services.verifying import METHODS, answers, question_sets
 
 if TYPE_CHECKING:

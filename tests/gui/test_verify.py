@@ -18,7 +18,7 @@ from crowdclust_app.gui.verify.methods import MethodsModel
 from crowdclust_app.gui.verify.screen import VerifyScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.verdicts import IN, OUT
+from crowdclust_app.services.question_verdicts import IN, OUT
 from crowdclust_app.services.verifying import METHODS, answers, make_question_set, question_set, question_sets
 
 CTRL = Qt.KeyboardModifier.ControlModifier

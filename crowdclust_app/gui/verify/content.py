@@ -20,7 +20,7 @@ from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.session import AskingSession, Turn
 from crowdclust_app.services.question_sources import ItemSource, item_sources
-from crowdclust_app.services.verdicts import Verification, look_at_answers
+from crowdclust_app.services.question_verdicts import Verification, look_at_answers
 from crowdclust_app.services.verifying import (
     METHODS,
     QuestionSetInfo,

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.services.verdicts import WorkerAsJudge
+from crowdclust_app.services.question_verdicts import WorkerAsJudge
 
 TICKS = (0.0, 0.5, 1.0)
 # There is no room for more.

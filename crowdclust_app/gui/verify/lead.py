@@ -20,7 +20,7 @@ from crowdclust_app.gui.verify.methods import ABOUT, MethodsTable
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.wall import PhotoWall, WallTile
 from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.verdicts import IN, OUT, UNDECIDED, Verification, WorkerAsJudge
+from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification, WorkerAsJudge
 from crowdclust_app.services.verifying import QuestionSetInfo
 
 DISPUTED, AGREED = "disputed", "agreed"

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from crowdclust_app.services.verdicts import IN, OUT, UNDECIDED, Verification
+from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification
 from crowdclust_app.services.verifying import METHODS
 
 AnyIndex = QModelIndex | QPersistentModelIndex

@@ -15,7 +15,7 @@ from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.export_preview import tables_to_write
 from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
-from crowdclust_app.services.verdicts import look_at_answers
+from crowdclust_app.services.question_verdicts import look_at_answers
 from crowdclust_app.services.verifying import METHODS, Interview, choose_method, make_question_set
 
 Rows = list[dict[str, str]]

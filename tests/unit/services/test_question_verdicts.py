@@ -13,7 +13,7 @@ from crowdclust_app.domain.questions import Answer, Policy, QuestionSet, Said
 from crowdclust_app.inference.binary import FastSBIC, OnlineSBIC
 from crowdclust_app.sampling.expected_error import uncertainty_bound, uniform_bound
 from crowdclust_app.services.progress import ProgressReport
-from crowdclust_app.services.verdicts import IN, OUT, UNDECIDED, verify
+from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, verify
 from crowdclust_app.services.verifying import METHODS, PRIOR
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
