@@ -72,13 +72,17 @@ def _say(console: Console, sentence: str, code: int) -> int:
     return code
 
 
+class _Interrupted(KeyboardInterrupt):
+    """Ctrl+C; CPython ends by the signal where its own class came out of an `exec`, even if it is caught later."""
+
+
 @contextmanager
 def _interruptible(cancel: CancelToken) -> Iterator[None]:
     """Let Ctrl+C end the command: this thread by an exception, its helpers by the token."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
         cancel.cancel()
-        raise KeyboardInterrupt
+        raise _Interrupted
 
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -23,6 +23,7 @@ from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.services import planning
 from crowdclust_app.services.folders import log_folder
 
+ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "crowdclust_app"]
 
 
@@ -250,3 +251,25 @@ def test_a_display_is_asked_whether_it_is_there(monkeypatch: pytest.MonkeyPatch,
         monkeypatch.delenv("WAYLAND_DISPLAY")
         monkeypatch.setenv("DISPLAY", f"127.0.0.1:{server.getsockname()[1] - 6000}.0")
         assert display_problem() is None
+
+
+@pytest.mark.parametrize("when", ["crowdclust_app.cli.entry", "crowdclust_app.cli.parser", "numpy", "dataclasses"])
+def test_ctrl_c_while_the_program_is_being_loaded(tmp_path: Path, when: str) -> None:
+    """The interrupt comes with the first look for a module, as from an impatient person, or inside an `exec`."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Impatient:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {when!r}:\n"
+        "            sys.meta_path.remove(self)\n"
+        "            exec('os.kill(os.getpid(), signal.SIGINT)\\nfor _ in range(1000): pass')\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+    )
+    done = subprocess.run(
+        [*COMMAND, "plan", "--items", "10"],
+        capture_output=True,
+        check=False,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "crowdclust: interrupted.\n")
