@@ -53,14 +53,15 @@ def compare_speed(sets: tuple[LabelSet, ...], seed: int, watch: Watch) -> Sheet 
     rows: list[tuple[Any, ...]] = []
     for number, one in enumerate(sets):
         watch.at(number, len(sets), f"crowd-kit, {one.name}")
+        frame = _frame(one)
         for method, (name, told) in PAIRS.items():
             if method == "kos" and one.table.n_classes != 2:
                 continue
             watch.check()
-            error, seconds = _ours(one, method, seed)
+            error, seconds = _ours(one, frame, method, seed)
             row = (one.name, method, error, seconds, name)
             try:
-                their_error, their_seconds = _theirs(one, theirs, name, told)
+                their_error, their_seconds = _theirs(one, frame, getattr(theirs, name), told)
             except Exception as failure:  # noqa: BLE001  # whatever another package makes of these labels
                 rows.append((*row, None, None, None, f"{type(failure).__name__}: {failure}"))
             else:
@@ -76,50 +77,58 @@ def _crowd_kit() -> Any:
         return None
 
 
-def _ours(one: LabelSet, method: str, seed: int) -> tuple[float, float]:
-    """Error and seconds, from the columns of the table to labels."""
+def _ours(one: LabelSet, frame: Any, method: str, seed: int) -> tuple[float, float]:
+    """Error and seconds, from a data frame to labels."""
     from crowdclust_app.inference.binary import method_named
     from crowdclust_app.inference.binary.scoring import score
     from crowdclust_app.services.label_benchmarks import warm_up
 
     warm_up(method)
-    task, worker, label = _columns(one)
     seconds: list[float] = []
     while len(seconds) < _RUNS and sum(seconds) < _ENOUGH:
         began = time.perf_counter()
         model = method_named(method)(seed=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(task, worker, label)
+            model.fit(frame)
         seconds.append(time.perf_counter() - began)
-    truth: dict[Hashable, Hashable] = dict(one.truth.items())
+    truth: dict[Hashable, Hashable] = {task: one.truth[str(task)] for task in model.tasks_ if str(task) in one.truth}
     error = score(model, truth).error
     return float("nan") if error is None else error, min(seconds)
 
 
-def _theirs(one: LabelSet, theirs: Any, name: str, told: dict[str, Any]) -> tuple[float, float]:
+def _theirs(one: LabelSet, frame: Any, method: Any, told: dict[str, Any]) -> tuple[float, float]:
     """Error and seconds of one of theirs; their ties are broken as they break them."""
     from crowdclust_app.inference.binary.table import label_key
 
-    pandas = importlib.import_module("pandas")
-    frame = pandas.DataFrame(dict(zip(("task", "worker", "label"), _columns(one), strict=True)))
     seconds: list[float] = []
     while len(seconds) < _RUNS and sum(seconds) < _ENOUGH:
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = getattr(theirs, name)(**told).fit_predict(frame)
+            found = method(**told).fit_predict(frame)
         seconds.append(time.perf_counter() - began)
     said = {str(task): label_key(label) for task, label in found.items()}
     wrong = [said.get(task) != label_key(label) for task, label in one.truth.items()]
     return sum(wrong) / len(wrong), min(seconds)
 
 
-def _columns(one: LabelSet) -> tuple[list[Any], list[Any], list[Any]]:
-    """The table as people have it: three columns of names."""
+def _frame(one: LabelSet) -> Any:
+    """The labels as both are given them: a data frame, whole numbers as such, as pandas reads a file."""
+    pandas = importlib.import_module("pandas")
     table = one.table
-    return (
-        [table.tasks[code] for code in table.task.tolist()],
-        [table.workers[code] for code in table.worker.tolist()],
-        [table.classes[code] for code in table.label.tolist()],
+    columns = {
+        "task": [table.tasks[code] for code in table.task.tolist()],
+        "worker": [table.workers[code] for code in table.worker.tolist()],
+        "label": [table.classes[code] for code in table.label.tolist()],
+    }
+    whole = {name: all(isinstance(_typed(value), int) for value in values) for name, values in columns.items()}
+    return pandas.DataFrame(
+        {name: [_typed(value) for value in values] if whole[name] else values for name, values in columns.items()}
     )
+
+
+def _typed(name: Any) -> Any:
+    """A whole number as such, when it is written like one; anything else as it is."""
+    text = str(name)
+    return int(text) if text.isdecimal() and str(int(text)) == text else name
