@@ -11,7 +11,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,19 @@ from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable, Rep
 
 # Tasks times classes, or workers times classes squared: beyond, tables of probabilities do not fit into memory.
 MOST_CELLS = 100_000_000
+
+
+class Common(TypedDict, total=False):
+    """The parameters of every method, for the constructors of those that have more."""
+
+    prior: Prior
+    prevalence: Prevalence
+    ties: Ties
+    repeats: Repeats
+    classes: Sequence[Hashable] | None
+    max_iterations: int | None
+    tolerance: float
+    seed: int
 
 
 class Aggregator:
@@ -125,8 +138,13 @@ class Aggregator:
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
-        signature = inspect.signature(cls)
-        return [name for name, parameter in signature.parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+        """A method's own parameters, then those that all have."""
+        names: dict[str, None] = {}
+        for kind in cls.__mro__[:-1]:
+            if "__init__" in vars(kind):
+                parameters = inspect.signature(vars(kind)["__init__"]).parameters.values()
+                names |= dict.fromkeys(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+        return list(names)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Give the parameters as they were set (`deep` is there for scikit-learn)."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from typing import Unpack
 
 import numpy as np
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.binary.base import Aggregator
-from crowdclust_app.inference.binary.posterior import Posterior, Prevalence, Prior, Ties
+from crowdclust_app.inference.binary.base import Aggregator, Common
+from crowdclust_app.inference.binary.posterior import Posterior
 from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import LabelTable, Repeats
+from crowdclust_app.inference.binary.table import LabelTable
 
 # Sweeps between two looks at the cancel token.
 _SLICE = 20
@@ -46,25 +46,9 @@ class Gibbs(Aggregator):
         chains: int = 4,
         burn_in: int = 200,
         samples: int = 500,
-        prior: Prior = (2.0, 1.0),
-        prevalence: Prevalence = None,
-        ties: Ties = "undecided",
-        repeats: Repeats = "all",
-        classes: Sequence[Hashable] | None = None,
-        max_iterations: int | None = None,
-        tolerance: float = 1e-6,
-        seed: int = 0,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            prior=prior,
-            prevalence=prevalence,
-            ties=ties,
-            repeats=repeats,
-            classes=classes,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            seed=seed,
-        )
+        super().__init__(**common)
         self.chains = chains
         self.burn_in = burn_in
         self.samples = samples

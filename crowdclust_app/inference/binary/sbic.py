@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Literal, get_args
+from collections.abc import Hashable
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.binary.base import Aggregator
-from crowdclust_app.inference.binary.posterior import Posterior, Prevalence, Prior, Ties, log_odds_to_log_probabilities
+from crowdclust_app.inference.binary.base import Aggregator, Common
+from crowdclust_app.inference.binary.posterior import Posterior, log_odds_to_log_probabilities
 from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable, Repeats
+from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
 
 Order = Literal["random", "arrival"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -71,25 +71,9 @@ class _Streaming(Aggregator):
         self,
         *,
         order: Order = "random",
-        prior: Prior = (2.0, 1.0),
-        prevalence: Prevalence = None,
-        ties: Ties = "undecided",
-        repeats: Repeats = "all",
-        classes: Sequence[Hashable] | None = None,
-        max_iterations: int | None = None,
-        tolerance: float = 1e-6,
-        seed: int = 0,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            prior=prior,
-            prevalence=prevalence,
-            ties=ties,
-            repeats=repeats,
-            classes=classes,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            seed=seed,
-        )
+        super().__init__(**common)
         self.order = order
 
     def _stream(self, table: LabelTable) -> tuple[Codes, Codes]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from typing import Unpack
 
 import numpy as np
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.binary.base import Aggregator
-from crowdclust_app.inference.binary.posterior import Posterior, Prevalence, Prior, Ties
+from crowdclust_app.inference.binary.base import Aggregator, Common
+from crowdclust_app.inference.binary.posterior import Posterior
 from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Floats, LabelTable, Repeats
+from crowdclust_app.inference.binary.table import Floats, LabelTable
 
 
 def _log(shares: Floats) -> Floats:
@@ -52,25 +52,9 @@ class SoftVote(Aggregator):
         self,
         *,
         pseudo_votes: float = 1.0,
-        prior: Prior = (2.0, 1.0),
-        prevalence: Prevalence = None,
-        ties: Ties = "undecided",
-        repeats: Repeats = "all",
-        classes: Sequence[Hashable] | None = None,
-        max_iterations: int | None = None,
-        tolerance: float = 1e-6,
-        seed: int = 0,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            prior=prior,
-            prevalence=prevalence,
-            ties=ties,
-            repeats=repeats,
-            classes=classes,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            seed=seed,
-        )
+        super().__init__(**common)
         self.pseudo_votes = pseudo_votes
 
     def _infer(self, table: LabelTable, run: Run) -> Posterior:
