@@ -280,7 +280,7 @@ def _panels(settings: Aggregators, figures: tuple[tuple[Any, ...], ...]) -> Iter
 
 
 def _lines(rows: list[tuple[Any, ...]], position: int, spread: bool = False) -> tuple[Series, ...]:
-    """A line for each aggregator; errors of 0 are left out, for which a logarithmic axis has no place."""
+    """A line for each aggregator; without spread it is for a logarithmic axis, which has no place for errors of 0."""
     lines = []
     for (name,), of_one in grouped([row[2:3] + row for row in rows], 1).items():
         shown = [row[1:] for row in of_one if row[1:][position] > 0 or spread]
