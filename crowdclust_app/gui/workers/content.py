@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QButtonGroup,
     QHBoxLayout,
     QHeaderView,
@@ -20,22 +19,19 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.run_content import EMPTY, MAIN, RunContent
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.words import count_of
 from crowdclust_app.gui.workers.grid import MatrixGrid
 from crowdclust_app.gui.workers.large import EXAMPLES, LargeMatrix
 from crowdclust_app.gui.workers.model import WorkersModel, WorkersOrder
 from crowdclust_app.services.judging import FLAG_REASONS, WorkerRow
-from crowdclust_app.services.looking import Overview, RunView, look_at_campaign
+from crowdclust_app.services.looking import Overview, RunView
 
 if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaigns import Campaign
 
-SPLITTERS = "workers-splitters"
 CALIBRATED, BOUND = "calibrated", "bound"
 ABOUT = {
     CALIBRATED: "How probable it is that this worker puts photos of two clusters into one group",
@@ -44,7 +40,7 @@ ABOUT = {
 NAME_COLUMN, HITS_COLUMN, FLAGS_COLUMN = 0, 1, 4
 
 
-class WorkersContent(QWidget):
+class WorkersContent(RunContent):
     """How each person sorts, and how far each can be trusted.
 
     Parameters
@@ -53,15 +49,13 @@ class WorkersContent(QWidget):
         The screen that it fills, which owns its commands.
     """
 
+    remembered_as = "workers-splitters"
+    usual_sizes = ((700, 460), (300, 400))
+
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__()
-        self.shell = shell
-        self._campaign: Campaign | None = None
-        self._loading: Job | None = None
-        self._overview: Overview | None = None
+        super().__init__(shell)
         self._kind = CALIBRATED
         self._chosen: str | None = None
-        self.album = Album(shell.pictures, self)
         self._model = WorkersModel(self)
         self._order = WorkersOrder(self)
         self._order.setSourceModel(self._model)
@@ -87,14 +81,9 @@ class WorkersContent(QWidget):
 
     def _build(self) -> None:
         self._set_up_table()
-        self._empty = EmptyState(
-            "Everybody who sorts photos is listed here, with how they sort.",
-            "Nobody has sorted anything yet.",
-            "Sort photos",
-            self,
+        self._empty = self._no_answers(
+            "Everybody who sorts photos is listed here, with how they sort.", "Nobody has sorted anything yet."
         )
-        self._empty.button.setObjectName("go-to-annotate")
-        self._empty.button.clicked.connect(lambda: self.shell.show_screen("annotate"))
         self._no_run = EmptyState(
             "One small matrix a worker appears here: which clusters this person puts together.",
             "That needs a run of the inference.",
@@ -123,20 +112,9 @@ class WorkersContent(QWidget):
         above.setSpacing(theme.STEP)
         above.addLayout(head)
         above.addWidget(self.table, 1)
-        self._rows = splitter(Qt.Orientation.Vertical, upper, self._lower)
-        self._columns = splitter(Qt.Orientation.Horizontal, self._rows, self._make_side())
-        main = QWidget(self)
-        inside = QVBoxLayout(main)
-        inside.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.STEP)
-        inside.addWidget(self._columns)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(main)
-        self._pages.addWidget(self._empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
-        for part in (self._columns, self._rows):
-            part.splitterMoved.connect(self._remember_sizes)
+        rows = splitter(Qt.Orientation.Vertical, upper, self._lower)
+        columns = splitter(Qt.Orientation.Horizontal, rows, self._make_side())
+        self._lay_out(columns, self._empty, rows)
 
     def _set_up_table(self) -> None:
         self.table.setObjectName("workers-table")
@@ -195,55 +173,8 @@ class WorkersContent(QWidget):
         layout.addWidget(self.large, 1)
         return side
 
-    # --- the screen in the window
-
-    def set_campaign(self, campaign: Campaign | None) -> None:
-        """Show this campaign from now on."""
-        if self._loading is not None:
-            self._loading.cancel()
-            self._loading = None
-        self._campaign = campaign
+    def _forget(self) -> None:
         self._chosen = None
-        self._show(None)
-        default = [[700, 460], [300, 400]]
-        sizes = self.shell.recall(SPLITTERS, default) if campaign is not None else default
-        for part, given in zip((self._columns, self._rows), sizes, strict=False):
-            part.setSizes(given)
-
-    def refresh(self) -> None:
-        """Read the workers again, off the main thread."""
-        campaign = self._campaign
-        if campaign is None:
-            return
-        if self._loading is not None:
-            self._loading.cancel()
-        number = self.shell.recall("run-shown")
-        self._loading = self.shell.jobs.start(
-            "database",
-            lambda _progress, cancel: look_at_campaign(campaign, number, cancel),
-            on_done=self._loaded,
-            on_failed=self._not_loaded,
-            owner=self,
-        )
-
-    def leave(self) -> None:
-        """Another screen comes to the front."""
-
-    def escape(self) -> bool:
-        """Nothing opens here that Esc could close."""
-        return False
-
-    def _loaded(self, overview: Overview) -> None:
-        self._loading = None
-        first = self._overview is None
-        self._show(overview)
-        if first and self.isVisible() and not self.isAncestorOf(QApplication.focusWidget() or self):
-            # what had the keys before may be gone from this page
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _not_loaded(self, error: BaseException) -> None:
-        self._loading = None
-        self.shell.show_failure(error)
 
     # --- content
 
@@ -261,7 +192,7 @@ class WorkersContent(QWidget):
         view = self._view
         self.album.show(view, dict(overview.files) if overview is not None else {})
         workers = overview.workers if overview is not None else ()
-        self._pages.setCurrentIndex(1 if overview is not None and not workers else 0)
+        self._pages.setCurrentIndex(EMPTY if overview is not None and not workers else MAIN)
         self.setFocusProxy(self.table if overview is None or workers else self._empty.button)
         self._lower.setCurrentWidget(self._page(overview))
         self._title.setText(count_of(len(workers), "worker") if overview is not None else "")
@@ -343,9 +274,6 @@ class WorkersContent(QWidget):
 
     def _tell_cell(self, words: str) -> None:
         self._pointed.setText(words or (ABOUT[self._kind] + "." if self._view is not None else ""))
-
-    def _remember_sizes(self, *_: Any) -> None:
-        self.shell.remember(SPLITTERS, [self._columns.sizes(), self._rows.sizes()])
 
 
 def _label(parent: QWidget, name: str, **properties: str) -> QLabel:
