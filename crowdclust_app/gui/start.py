@@ -250,13 +250,9 @@ class StartScreen(Screen):
             Card("card-open", "open", "Open", "Go on with a campaign file on this computer.", self.ask_for_campaign),
             Card("card-demo", "demo", "Demo", "Look around in a small finished campaign.", self.open_demo),
         )
-        row = QGridLayout()
-        row.setSpacing(16)
-        for k, card in enumerate(self.cards):
-            row.addWidget(card, 0, k)
-            row.setColumnStretch(k, 1)
         self._recent_heading = QLabel("Recent campaigns")
         self._recent_heading.setProperty("heading", "part")
+        self._recent_heading.hide()
         self._recent = QVBoxLayout()
         self._recent.setSpacing(4)
         self.looks = QComboBox()
@@ -266,6 +262,17 @@ class StartScreen(Screen):
             self.looks.addItem(word, look.value)
         self.looks.setCurrentIndex(self.looks.findData(shell.remembered_look().value))
         self.looks.activated.connect(lambda _row: shell.set_look(theme.Look(self.looks.currentData())))
+        self._lay_out()
+        self.setFocusProxy(self.cards[0])
+        shell.theme_changed.connect(self._theme_changed)
+
+    def _lay_out(self) -> None:
+        """One column in the middle, which scrolls where it is longer than the window."""
+        row = QGridLayout()
+        row.setSpacing(16)
+        for k, card in enumerate(self.cards):
+            row.addWidget(card, 0, k)
+            row.setColumnStretch(k, 1)
         top = QHBoxLayout()
         top.addWidget(self._heading, 1)
         top.addWidget(self.looks)
@@ -294,9 +301,6 @@ class StartScreen(Screen):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(area)
-        self._recent_heading.hide()
-        self.setFocusProxy(self.cards[0])
-        shell.theme_changed.connect(self._theme_changed)
 
     # --- Screen
 

@@ -193,6 +193,8 @@ def muted(palette: QPalette) -> QColor:
 
 def apply_look(app: QApplication, look: Look) -> None:
     """Colour the whole program as the user chose."""
+    from crowdclust_app.gui.style import style_sheet  # which takes its colours from here
+
     hints = app.styleHints()
     scheme = {Look.LIGHT: Qt.ColorScheme.Light, Look.SYSTEM: Qt.ColorScheme.Unknown}.get(look, Qt.ColorScheme.Dark)
     hints.setColorScheme(scheme)
@@ -219,98 +221,7 @@ def sized(widget: QWidget, points: int, bold: bool = False) -> QFont:
     return font
 
 
-def style_sheet(palette: QPalette) -> str:
-    """Rules for the standard widgets, all colours taken or mixed from the palette's roles."""
-    role = QPalette.ColorRole
-    window, base = palette.color(role.Window), palette.color(role.Base)
-    ink, accent, button = palette.color(role.WindowText), palette.color(role.Accent), palette.color(role.Button)
-    line, quiet = line_colour(palette).name(), muted(palette).name()
-    hover, press = mix(button, ink, 0.07).name(), mix(button, ink, 0.14).name()
-    faint = palette.color(QPalette.ColorGroup.Disabled, role.WindowText).name()
-    on_accent, accent_hover = text_on(accent).name(), mix(accent, ink, 0.12).name()
-    rail, chosen = mix(window, ink, 0.04).name(), mix(window, accent, 0.18).name()
-    off = mix(window, ink, 0.06).name()
-    return f"""
-    QToolTip {{ background: {ink.name()}; color: {window.name()}; border: 0; padding: 4px 8px; }}
-    QLabel[rank="second"] {{ color: {quiet}; }}
-    QLabel[heading="page"] {{ font-size: {PAGE}pt; font-weight: 600; }}
-    QLabel[heading="part"] {{ font-size: {PART}pt; font-weight: 600; }}
-    QPushButton {{ background: {button.name()}; color: {ink.name()}; border: 1px solid {line}; border-radius: 6px;
-        padding: 6px 16px; min-height: 20px; }}
-    QPushButton:hover {{ background: {hover}; }}
-    QPushButton:pressed {{ background: {press}; }}
-    QPushButton:focus {{ border: 2px solid {accent.name()}; padding: 5px 15px; }}
-    QPushButton:disabled {{ color: {faint}; background: {off}; }}
-    QPushButton[rank="first"] {{ background: {accent.name()}; color: {on_accent}; border-color: {accent.name()};
-        font-weight: 600; }}
-    QPushButton[rank="first"]:hover {{ background: {accent_hover}; }}
-    QPushButton[rank="first"]:focus {{ border-color: {ink.name()}; }}
-    QPushButton[rank="first"]:disabled {{ background: {off}; color: {quiet}; border-color: {line}; font-weight: 400; }}
-    QPushButton[rank="card"] {{ background: {base.name()}; border-radius: 8px; padding: 0; text-align: left; }}
-    QPushButton[rank="card"]:hover {{ background: {mix(base, ink, 0.05).name()}; border-color: {quiet}; }}
-    QPushButton[rank="card"]:pressed {{ background: {press}; }}
-    QPushButton[rank="card"]:focus {{ border: 2px solid {accent.name()}; padding: 0; }}
-    QPushButton[rank="row"] {{ background: transparent; border-color: transparent; padding: 0; text-align: left; }}
-    QPushButton[rank="row"]:hover {{ background: {mix(window, ink, 0.06).name()}; }}
-    QPushButton[rank="row"]:focus {{ border: 2px solid {accent.name()}; padding: 0; }}
-    QPushButton[rank="row"]:disabled {{ background: transparent; }}
-    QPushButton[tall="true"], QLineEdit[tall="true"] {{ min-height: 30px; }}
-    QLabel[state="missing"] {{ color: {faint}; }}
-    QPushButton[rank="plain"] {{ background: transparent; border-color: transparent; }}
-    QPushButton[rank="plain"]:hover {{ background: {mix(window, ink, 0.08).name()}; }}
-    QPushButton[rank="plain"]:focus {{ border-color: {accent.name()}; }}
-    QPushButton[rank="plain"]:checked {{ background: {chosen}; }}
-    QPushButton[rank="plain"]:disabled {{ background: transparent; }}
-    QLineEdit, QPlainTextEdit, QTextEdit, QComboBox {{ background: {base.name()};
-        color: {ink.name()}; border: 1px solid {line}; border-radius: 6px; padding: 5px 8px; min-height: 20px;
-        selection-background-color: {accent.name()}; selection-color: {on_accent}; }}
-    QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QComboBox:focus {{
-        border: 2px solid {accent.name()}; padding: 4px 7px; }}
-    QAbstractSpinBox {{ min-height: 26px; }}
-    QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0 4px; min-height: 0;
-        background: transparent; }}
-    QComboBox::drop-down {{ border: 0; width: 24px; }}
-    QComboBox::down-arrow {{ image: url("{_resource("chevron.svg").as_posix()}"); width: 12px; height: 12px; }}
-    QLineEdit:disabled, QComboBox:disabled {{ color: {faint}; background: {off}; }}
-    QAbstractItemView {{ background: {base.name()}; color: {ink.name()}; border: 1px solid {line};
-        border-radius: 6px; selection-background-color: {accent.name()}; selection-color: {on_accent}; outline: 0; }}
-    QHeaderView::section {{ background: {window.name()}; color: {quiet}; border: 0;
-        border-bottom: 1px solid {line}; padding: 4px 8px; }}
-    QListWidget#command-list {{ border: 0; }}
-    QListWidget#command-list::item {{ padding-left: 8px; border-radius: 6px; }}
-    QListWidget#command-list::item:selected {{ background: {accent.name()}; color: {on_accent}; }}
-    QWidget#help-page {{ background: {base.name()}; }}
-    QSplitter::handle {{ background: {window.name()}; }}
-    QSplitter::handle:hover {{ background: {line}; }}
-    QScrollArea {{ border: 0; background: transparent; }}
-    QScrollBar:vertical {{ background: transparent; width: 12px; margin: 0; }}
-    QScrollBar:horizontal {{ background: transparent; height: 12px; margin: 0; }}
-    QScrollBar::handle {{ background: {mix(window, ink, 0.30).name()}; border-radius: 4px; margin: 2px;
-        min-height: 32px; min-width: 32px; }}
-    QScrollBar::handle:hover {{ background: {mix(window, ink, 0.50).name()}; }}
-    QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page {{
-        background: transparent; border: 0; width: 0; height: 0; }}
-    QProgressBar {{ background: {mix(window, ink, 0.12).name()}; border: 0; border-radius: 3px; max-height: 6px;
-        min-height: 6px; }}
-    QProgressBar::chunk {{ background: {accent.name()}; border-radius: 3px; }}
-    QWidget#rail {{ background: {rail}; }}
-    QWidget#rail QToolButton {{ background: transparent; color: {quiet}; border: 2px solid transparent;
-        border-radius: 8px; padding: 6px 0; }}
-    QWidget#rail QToolButton:hover {{ background: {mix(window, ink, 0.10).name()}; color: {ink.name()}; }}
-    QWidget#rail QToolButton:focus {{ border-color: {accent.name()}; }}
-    QWidget#rail QToolButton:checked {{ background: {chosen}; color: {ink.name()}; }}
-    QWidget#rail QToolButton:disabled {{ color: {faint}; }}
-    QWidget#status-line {{ background: {rail}; }}
-    QWidget#status-line QLabel {{ color: {quiet}; }}
-    QFrame#error-bar {{ background: {mix(base, QColor(OKABE_ITO[5]), 0.16).name()}; border: 0;
-        border-left: 4px solid {OKABE_ITO[5]}; }}
-    QLabel[state="warning"] {{ background: {mix(window, QColor(OKABE_ITO[5]), 0.16).name()};
-        border-left: 4px solid {OKABE_ITO[5]}; padding: 4px 8px; }}
-    QFrame[card="true"] {{ background: {base.name()}; border: 1px solid {line}; border-radius: 8px; }}
-    """
-
-
-def _resource(name: str) -> Path:
+def resource(name: str) -> Path:
     """A file of the program's own; style sheets need a path."""
     from importlib import resources
 
@@ -321,7 +232,7 @@ def _resource(name: str) -> Path:
 def _drawn(name: str, colour: str, side: int, ratio: float) -> QPixmap:
     from PySide6.QtSvg import QSvgRenderer
 
-    source = _resource(f"{name}.svg").read_text("utf-8")
+    source = resource(f"{name}.svg").read_text("utf-8")
     renderer = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
     pixmap = QPixmap(round(side * ratio), round(side * ratio))
     pixmap.fill(Qt.GlobalColor.transparent)
