@@ -24,18 +24,7 @@ TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    argv
-        The arguments without the program's name; those of the process when None.
-
-    Returns
-    -------
-    int
-        0 done; 2 something the user can mend; 1 a fault of ours; 130 interrupted.
-    """
+    """Run one command, as `crowdclust_app.cli.main` says, which calls this."""
     try:
         args = build_parser().parse_args(argv)
     except SystemExit as leaving:
