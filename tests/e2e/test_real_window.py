@@ -51,7 +51,7 @@ def display() -> Iterator[str]:
     assert number, "the virtual screen did not start"
     yield f":{number}"
     server.terminate()
-    server.wait(10)
+    server.wait(PATIENCE)
 
 
 class Desktop:
@@ -87,7 +87,7 @@ class Desktop:
     def kill(self) -> None:
         assert self.program is not None
         self.program.send_signal(signal.SIGKILL)
-        self.program.wait(10)
+        self.program.wait(PATIENCE)
 
     def close(self) -> int:
         """Quit as a person does."""
@@ -113,7 +113,7 @@ def desktop(display: str, tmp_path: Path) -> Iterator[Desktop]:
     yield desktop
     if desktop.program is not None and desktop.program.poll() is None:
         desktop.program.kill()
-        desktop.program.wait(10)
+        desktop.program.wait(PATIENCE)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +20,8 @@ from crowdclust_app.gui.window import MainWindow
 NO = Qt.KeyboardModifier.NoModifier
 SHIFT, CTRL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 LEFT = Qt.MouseButton.LeftButton
+PATIENCE = 60_000
+"""Milliseconds after which what has not come will not come; a busy machine needs many of them."""
 W = TypeVar("W", bound=QWidget)
 
 
@@ -36,10 +40,18 @@ def draw_photos(folder: Path, count: int) -> Path:
 def settle(window: MainWindow) -> None:
     """Let everything that is under way come to its end, remembering settings included."""
     while True:
-        assert window.jobs.wait(20_000), "work did not end"
+        assert window.jobs.wait(PATIENCE), "work did not end"
         QApplication.processEvents()
         if not window.jobs.active and not window._save_later.isActive():
             return
+        QTest.qWait(5)
+
+
+def wait_until(there: Callable[[], bool]) -> None:
+    """Let the window live until something is so."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not there():
+        assert time.monotonic() < deadline, "it did not come"
         QTest.qWait(5)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from acting import draw_photos, settle
+from acting import PATIENCE, draw_photos, settle
 from PySide6.QtWidgets import QApplication
 
 from crowdclust_app.domain.campaign import PlanSettings
@@ -37,7 +37,7 @@ def _no_thread_left_behind() -> Iterator[None]:
     """A test that leaves one of the lanes' threads running fails."""
     before = {thread.ident for thread in threading.enumerate()}
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE / 1000
     while True:
         left = [
             thread.name

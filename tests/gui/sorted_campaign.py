@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from acting import PATIENCE
 from PIL import Image
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
@@ -74,7 +75,7 @@ def open_window(qtbot: QtBot, path: Path, screen: str, size: tuple[int, int] = (
     qtbot.addWidget(window)
     window.resize(*size)
     window.show()
-    with qtbot.waitSignal(window.campaign_opened, timeout=10_000):
+    with qtbot.waitSignal(window.campaign_opened, timeout=PATIENCE):
         window.open_campaign(path, show=screen)
     settle(window)
     return window
@@ -82,10 +83,10 @@ def open_window(qtbot: QtBot, path: Path, screen: str, size: tuple[int, int] = (
 
 def settle(window: MainWindow) -> None:
     """Let all work under way come to its end, and everything be drawn."""
-    assert window.jobs.wait(30_000)
+    assert window.jobs.wait(PATIENCE)
     QApplication.processEvents()
     window.grab()
-    assert window.jobs.wait(30_000)
+    assert window.jobs.wait(PATIENCE)
     QApplication.processEvents()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import CTRL, Person, find, press_button, settle, text_of
+from acting import CTRL, PATIENCE, Person, find, press_button, settle, text_of
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
@@ -98,7 +98,7 @@ def test_a_change_that_cannot_be_stored_is_told_and_taken_off_the_screen(
     real, gate = annotation.record, threading.Event()
 
     def full(campaign: Campaign, assignment: Any, action: Action, seconds: float) -> None:
-        gate.wait(10)
+        gate.wait(PATIENCE / 1000)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(annotation, "record", full)
@@ -108,7 +108,7 @@ def test_a_change_that_cannot_be_stored_is_told_and_taken_off_the_screen(
     person.click(2)
     person.key("z", CTRL)
     assert person.groups == (1, 1, 0, 0, 0, 0)
-    qtbot.waitUntil(lambda: text_of(person.window, "status-said") == "Saving")
+    qtbot.waitUntil(lambda: text_of(person.window, "status-said") == "Saving", timeout=PATIENCE)
     gate.set()
     person.settle()
     monkeypatch.setattr(annotation, "record", real)
@@ -131,7 +131,7 @@ def test_submit_waits_for_what_is_on_its_way(
     real, gate = annotation.record, threading.Event()
 
     def slow(*arguments: Any) -> None:
-        gate.wait(10)
+        gate.wait(PATIENCE / 1000)
         real(*arguments)
 
     monkeypatch.setattr(annotation, "record", slow)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from acting import PATIENCE
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QListView, QPushButton, QSpinBox
@@ -134,7 +135,7 @@ def test_every_sweep_is_drawn_while_the_run_goes_on(qtbot: QtBot, window: MainWi
     part(window, "run-starts", QSpinBox).setValue(50)
     screen = screen_of(window)
     click(qtbot, part(window, "run-button"))
-    qtbot.waitUntil(lambda: len(screen.panel.trace.bounds("layers", 1)) > 20, timeout=60_000)
+    qtbot.waitUntil(lambda: len(screen.panel.trace.bounds("layers", 1)) > 20, timeout=PATIENCE)
     assert part(window, "cancel-button").isEnabled()
     assert not part(window, "run-button").isEnabled()
     assert "start" in words(window, "run-state")
@@ -148,7 +149,7 @@ def test_cancelling_stores_nothing_and_leaves_a_usable_window(qtbot: QtBot, wind
     part(window, "run-starts", QSpinBox).setValue(50)
     screen = screen_of(window)
     click(qtbot, part(window, "run-button"))
-    qtbot.waitUntil(lambda: bool(screen.panel.trace.bounds("layers", 1)), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(screen.panel.trace.bounds("layers", 1)), timeout=PATIENCE)
     click(qtbot, part(window, "cancel-button"))
     assert not part(window, "cancel-button").isEnabled()
     settle(window)
@@ -311,7 +312,7 @@ def test_a_card_with_the_photo_appears_where_the_pointer_rests(qtbot: QtBot, loo
     viewport = screen.plot.widget.viewport()
     move(viewport, viewport.mapFrom(screen.plot, screen.plot.position_of(item).toPoint()))
     assert not screen.card.isVisible()
-    qtbot.waitUntil(screen.card.isVisible, timeout=2000)
+    qtbot.waitUntil(screen.card.isVisible, timeout=PATIENCE)
     assert screen.card.item is not None
     assert view.labels[screen.card.item] == 2
     assert screen.rect().contains(screen.card.geometry())
@@ -319,7 +320,7 @@ def test_a_card_with_the_photo_appears_where_the_pointer_rests(qtbot: QtBot, loo
     assert not screen.card.isVisible()
     rows = screen.gallery.rows
     move(rows.viewport(), rows.photo_rect(int(view.clusters[0].items[0])).center())
-    qtbot.waitUntil(screen.card.isVisible, timeout=2000)
+    qtbot.waitUntil(screen.card.isVisible, timeout=PATIENCE)
     assert screen.card.item == view.clusters[0].items[0]
     settle(looking)
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from acting import PATIENCE
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QTableView
@@ -123,7 +124,7 @@ def test_a_second_export_says_what_it_replaces(qtbot: QtBot, copy: Path, tmp_pat
     (out / "clusters.csv").write_text("old", encoding="utf-8")
     (out / "mine.txt").write_text("mine", encoding="utf-8")
     write_folder(qtbot, window, out)
-    qtbot.waitUntil(lambda: "Replaces 1 file" in state(window), timeout=5000)
+    qtbot.waitUntil(lambda: "Replaces 1 file" in state(window), timeout=PATIENCE)
     export(qtbot, window)
     assert (out / "mine.txt").read_text(encoding="utf-8") == "mine"
     assert len(rows_of(out / "clusters.csv")) == 24

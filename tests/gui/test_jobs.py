@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from acting import PATIENCE
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
@@ -31,7 +32,7 @@ def test_the_result_arrives_on_the_main_thread(jobs: Jobs, qtbot: QtBot) -> None
         return 41 + 1
 
     job = jobs.start("inference", work, on_done=lambda result: seen.append((result, threading.current_thread())))
-    qtbot.waitUntil(lambda: bool(seen))
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE)
     assert seen == [(42, threading.main_thread())]
     assert where[0] is not threading.main_thread()
     assert job.state is JobState.DONE
@@ -42,12 +43,12 @@ def test_the_database_lane_keeps_the_order(jobs: Jobs, qtbot: QtBot) -> None:
     stored: list[int] = []
     for number in range(50):
         jobs.start("database", lambda _p, _t, number=number: stored.append(number))
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert stored == list(range(50))
 
 
 def test_two_pictures_are_decoded_at_once_and_one_fit(jobs: Jobs, qtbot: QtBot) -> None:
-    together = threading.Barrier(2, timeout=5)
+    together = threading.Barrier(2, timeout=PATIENCE / 1000)
     met: list[int] = []
 
     def decode(_progress: Progress, _token: CancelToken) -> None:
@@ -56,7 +57,7 @@ def test_two_pictures_are_decoded_at_once_and_one_fit(jobs: Jobs, qtbot: QtBot) 
 
     jobs.start("decode", decode)
     jobs.start("decode", decode)
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert met == [1, 1]
 
     running, most = [0], [0]
@@ -69,7 +70,7 @@ def test_two_pictures_are_decoded_at_once_and_one_fit(jobs: Jobs, qtbot: QtBot) 
 
     for _ in range(3):
         jobs.start("inference", fit)
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert most == [1]
 
 
@@ -89,10 +90,10 @@ def test_a_cancelled_jobs_stale_result_never_lands(jobs: Jobs, qtbot: QtBot) -> 
         on_failed=landed.append,
         on_cancelled=lambda: cancelled.append(True),
     )
-    assert finished.wait(5)
+    assert finished.wait(PATIENCE / 1000)
     # the result is on its way to the main thread, which has not looked yet
     job.cancel()
-    qtbot.waitUntil(lambda: bool(cancelled))
+    qtbot.waitUntil(lambda: bool(cancelled), timeout=PATIENCE)
     qtbot.wait(150)
     assert landed == []
     assert job.state is JobState.CANCELLED
@@ -100,14 +101,14 @@ def test_a_cancelled_jobs_stale_result_never_lands(jobs: Jobs, qtbot: QtBot) -> 
 
 def test_a_job_that_has_not_begun_is_cancelled_without_running(jobs: Jobs, qtbot: QtBot) -> None:
     go, ran, cancelled = threading.Event(), [], []
-    jobs.start("database", lambda _p, _t: go.wait(5))
+    jobs.start("database", lambda _p, _t: go.wait(PATIENCE / 1000))
     waiting = jobs.start(
         "database", lambda _p, _t: ran.append(True), on_cancelled=lambda: cancelled.append(True), title="Waiting"
     )
     waiting.cancel()
-    qtbot.waitUntil(lambda: bool(cancelled))
+    qtbot.waitUntil(lambda: bool(cancelled), timeout=PATIENCE)
     go.set()
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert ran == []
 
 
@@ -120,9 +121,9 @@ def test_work_that_looks_at_its_token_stops(jobs: Jobs, qtbot: QtBot) -> None:
             token.check()
 
     job = jobs.start("inference", work, on_cancelled=lambda: cancelled.append(True))
-    assert began.wait(5)
+    assert began.wait(PATIENCE / 1000)
     job.cancel()
-    qtbot.waitUntil(lambda: bool(cancelled))
+    qtbot.waitUntil(lambda: bool(cancelled), timeout=PATIENCE)
     assert jobs.active == ()
 
 
@@ -137,7 +138,7 @@ def test_progress_comes_at_most_ten_times_a_second_and_the_latest_wins(jobs: Job
                 threading.Event().wait(0.002)
 
     jobs.start("inference", work, on_progress=lambda report: seen.append(report.done))
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert seen, "no progress was shown"
     # 200 waits of 2 ms are at least 0.4 s; far fewer reports than steps arrive, and they only go forward
     assert len(seen) < steps / 20
@@ -152,13 +153,13 @@ def test_progress_of_a_tick_is_the_newest_report(jobs: Jobs, qtbot: QtBot) -> No
         for step in range(500):
             progress(ProgressReport(step, 500, ""))
         reported.set()
-        go.wait(5)
+        go.wait(PATIENCE / 1000)
 
     jobs.start("inference", work, on_progress=lambda report: seen.append(report.done))
-    assert reported.wait(5)
-    qtbot.waitUntil(lambda: bool(seen))
+    assert reported.wait(PATIENCE / 1000)
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE)
     go.set()
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert seen == [499]
 
 
@@ -170,12 +171,12 @@ def test_a_failure_goes_to_whoever_asked_else_to_the_window(jobs: Jobs, qtbot: Q
     windows: list[tuple[Job, BaseException, str]] = []
     jobs.failed.connect(lambda job, error, details: windows.append((job, error, details)))
     jobs.start("inference", work, on_failed=mine.append)
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert [str(error) for error in mine] == ["no good"]
     assert windows == []
 
     lonely = jobs.start("inference", work)
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     (job, error, details) = windows[0]
     assert job is lonely
     assert str(error) == "no good"
@@ -198,12 +199,12 @@ def test_a_deleted_owner_hears_nothing(jobs: Jobs, qtbot: QtBot) -> None:
     gone, there = Listener(), Listener()
     heard = gone.heard
     go = threading.Event()
-    jobs.start("database", lambda _p, _t: go.wait(5), on_done=gone.hear)
+    jobs.start("database", lambda _p, _t: go.wait(PATIENCE / 1000), on_done=gone.hear)
     jobs.start("database", lambda _p, _t: 1, on_done=lambda _result: gone.hear("closure"), owner=gone)
     jobs.start("database", lambda _p, _t: 2, on_done=there.hear)
     shiboken6.delete(gone)
     go.set()
-    assert jobs.wait()
+    assert jobs.wait(PATIENCE)
     assert heard == []
     assert there.heard == [2]
 
@@ -216,10 +217,10 @@ def test_one_callbacks_fault_does_not_lose_the_others(jobs: Jobs, qtbot: QtBot) 
 
     with qtbot.captureExceptions() as caught:
         go = threading.Event()
-        jobs.start("database", lambda _p, _t: go.wait(5), on_done=faulty)
+        jobs.start("database", lambda _p, _t: go.wait(PATIENCE / 1000), on_done=faulty)
         jobs.start("database", lambda _p, _t: 7, on_done=heard.append)
         go.set()
-        assert jobs.wait()
+        assert jobs.wait(PATIENCE)
     assert heard == [7]
     assert [str(error) for _, error, _ in caught] == ["in a callback"]
 
@@ -227,7 +228,7 @@ def test_one_callbacks_fault_does_not_lose_the_others(jobs: Jobs, qtbot: QtBot) 
 def test_closing_waits_for_what_is_being_stored_and_cancels_the_rest(qtbot: QtBot) -> None:
     jobs = Jobs()
     stored, fitted, go = [], [], threading.Event()
-    jobs.start("database", lambda _p, _t: go.wait(5), essential=True)
+    jobs.start("database", lambda _p, _t: go.wait(PATIENCE / 1000), essential=True)
     for number in range(5):
         jobs.start("database", lambda _p, _t, number=number: stored.append(number), essential=True)
     jobs.start("database", lambda _p, _t: fitted.append(True))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import draw_photos, find, press_button, settle, text_of
+from acting import PATIENCE, draw_photos, find, press_button, settle, text_of
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLineEdit, QListWidget, QPlainTextEdit, QSpinBox, QWidget
@@ -41,7 +41,7 @@ def choose(window: MainWindow, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def wait_for_figures(window: MainWindow, qtbot: QtBot, key: str, text: str) -> None:
-    qtbot.waitUntil(lambda: text_of(window, f"figure-{key}") == text, timeout=10_000)
+    qtbot.waitUntil(lambda: text_of(window, f"figure-{key}") == text, timeout=PATIENCE)
 
 
 def test_a_campaign_is_made_from_a_folder(
@@ -223,7 +223,7 @@ def test_looking_through_a_folder_can_be_stopped(
     window = open_window()
     window.show_screen("new")
     press_button(window, "choose-folder")
-    assert began.wait(5)
+    assert began.wait(PATIENCE / 1000)
     assert text_of(window, "create-campaign") == "Wait for the photos"
     assert "Looking through photos" in text_of(window, "status-work")
     press_button(window, "status-cancel")

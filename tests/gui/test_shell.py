@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import CTRL, find, press_button, settle, text_of
+from acting import CTRL, PATIENCE, find, press_button, settle, text_of
 from PySide6.QtCore import QEvent, QMimeData, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter
 from PySide6.QtTest import QTest
@@ -274,14 +274,14 @@ def test_the_status_line_shows_work_and_cancels_it(open_window: OpenWindow, qtbo
 
     cancelled: list[bool] = []
     window.jobs.start("inference", work, title="Counting", on_cancelled=lambda: cancelled.append(True))
-    assert began.wait(5)
-    qtbot.waitUntil(lambda: "one of four" in text_of(window, "status-work"))
+    assert began.wait(PATIENCE / 1000)
+    qtbot.waitUntil(lambda: "one of four" in text_of(window, "status-work"), timeout=PATIENCE)
     assert text_of(window, "status-work") == "Counting: one of four"
     bar = window.status.bar
     assert bar.isVisible()
     assert bar.value() / bar.maximum() == pytest.approx(0.25)
     press_button(window, "status-cancel")
-    qtbot.waitUntil(lambda: bool(cancelled))
+    qtbot.waitUntil(lambda: bool(cancelled), timeout=PATIENCE)
     assert text_of(window, "status-work") == ""
     assert not bar.isVisible()
 

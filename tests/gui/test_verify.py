@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from acting import PATIENCE
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton
@@ -291,8 +292,7 @@ def test_several_sets_and_the_form_for_any_photos(qtbot: QtBot, answered: MainWi
     assert words(answered, "question-amount") == "Write the question that is asked of each photo."
     qtbot.keyClicks(part(answered, "question-text"), "Is this p1?")
     qtbot.keyClicks(part(answered, "question-filter"), "P1")
-    qtbot.wait(200)
-    assert len(form.items) == 10
+    qtbot.waitUntil(lambda: len(form.items) == 10, timeout=PATIENCE)
     assert words(answered, "question-amount").startswith("10 photos, 30 answers in all")
     part(answered, "question-text").setFocus()
     qtbot.keyClick(part(answered, "question-text"), Qt.Key.Key_Return)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from acting import Person, find, press_button, settle
+from acting import Person, find, press_button, settle, wait_until
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QListView, QPlainTextEdit, QSpinBox
@@ -66,7 +66,8 @@ def make_the_campaign(window: MainWindow, folder: Path, file: Path, monkeypatch:
         QTest.keyClicks(box, str(value))
         QTest.keyClick(box, Qt.Key.Key_Tab)
     QTest.keyClicks(find(window, QPlainTextEdit, "instructions"), "Group what looks alike to you.")
-    QTest.qWait(300)  # the figures follow a moment after the last key
+    later = window.screen_named("new")._later  # the figures follow a moment after the last key
+    wait_until(lambda: not later.isActive())
     settle(window)
     press_button(window, "create-campaign")
     settle(window)
