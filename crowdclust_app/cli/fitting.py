@@ -78,6 +78,7 @@ def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
         starts=args.starts,
         clusters=args.clusters,
         label_weight=args.label_weight,
+        worker_prior=args.worker_prior,
         seed=args.seed,
     )
     if is_campaign(args.source):
@@ -170,6 +171,9 @@ def _fit_text(summary: Mapping[str, Any]) -> list[str]:
     ]
     if summary["bound"] is not None:
         rows += [("Bound", f"{summary['bound']:,.2f}"), ("Entropy", f"{summary['entropy_bits']:.4f} bits")]
+    if summary["heldout_loglik"] is not None:
+        error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.4f}"
+        rows.append(("Held-out label", f"{summary['heldout_loglik']:.4f}{error} nats"))
     if "vi_nats" in summary:
         left_out = f", {summary['truth_ignored']:,} left out" if summary["truth_ignored"] else ""
         rows += [

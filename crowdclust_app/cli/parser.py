@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -106,12 +107,18 @@ def _fit(commands: Any) -> None:
         help="crowdclustering: every worker sorts in an own way; consensus: the same model with all sorting alike; or, "
         "to compare with, nmf, nmf-masked, cspa, mcla, hbgf, spectral (crowdclustering)",
     )
-    parser.add_argument("--dimensions", type=int, default=4, metavar="D", help="of the embedding (4)")
+    parser.add_argument("--dimensions", type=_auto_or(int), default="auto", metavar="D|auto", help="of the embedding; "
+                        "auto: what predicts held-out responses best (auto)")  # fmt: skip
     parser.add_argument("--starts", type=int, default=4, metavar="N", help="the best of so many starts (4)")
-    parser.add_argument("--clusters", type=_clusters, default="bound", metavar="bound|K", help="as many as the bound "
-                        "favours (methods to compare with take that number), or a number (bound)")  # fmt: skip
-    parser.add_argument("--label-weight", type=float, default=1.0, metavar="W", help="how much each pair label counts, "
-                        "above 0 and up to 1 (1)")  # fmt: skip
+    parser.add_argument("--clusters", type=_clusters, default="heldout", metavar="bound|heldout|K", help="as many as "
+                        "predict held-out responses well, as many as the bound favours, or a number; methods to "
+                        "compare with take that number (heldout)")  # fmt: skip
+    parser.add_argument("--label-weight", type=_auto_or(float), default="auto", metavar="W|auto", help="how much each "
+                        "pair label counts, above 0 and up to 1; auto: what predicts held-out responses best (auto)",
+                        )  # fmt: skip
+    parser.add_argument("--worker-prior", choices=("shared", "independent"), default="shared", metavar="NAME",
+                        help="shared: learnt from all workers; independent: the same for each, as in the paper "
+                        "(shared)")  # fmt: skip
     _seed(parser)
     parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known categories")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
@@ -126,12 +133,24 @@ def _bench(commands: Any) -> None:
 
 
 def _clusters(text: str) -> str | int:
-    if text == "bound":
+    if text in ("bound", "heldout"):
         return text
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is neither bound nor a whole number") from None
+        raise argparse.ArgumentTypeError(f"{text} is neither bound nor heldout nor a whole number") from None
+
+
+def _auto_or(number: Callable[[str], float]) -> Callable[[str], str | float]:
+    def read(text: str) -> str | float:
+        if text == "auto":
+            return text
+        try:
+            return number(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text} is neither auto nor a number") from None
+
+    return read
 
 
 def _simulate(commands: Any) -> None:

@@ -57,7 +57,7 @@ def demo(args: Namespace, console: Console, cancel: CancelToken) -> int:
         ("Pictures", f"{report.added:,} drawn: tall and short, red and blue"),
         ("Responses", f"{summary['responses']:,} by {counted(summary['workers'], 'invented worker')}"),
         ("Clusters", f"{summary['clusters']:,} found, {summary['vi_nats']:.2f} nats from the drawn ones"),
-        ("Label weight", f"{summary['settings']['label_weight']:g}"),
+        ("Label weight", f"{summary['chosen']['label_weight']:g}"),
     ]
     console.finish(summary, [*aligned(rows), *report.warnings, *written_lines(written)])
     return 0 if args.no_window or problem else _show(report.campaign)

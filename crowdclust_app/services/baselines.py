@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 BASELINES = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
 """The names of `inference.consensus.METHODS`, which takes scipy to import."""
 
+USUAL_DIMENSIONS = 4
+"""Those in which items are shown where none are given."""
+
 PRIOR_PAIRS = 2.0
 """Pairs that everybody's rate counts for in a worker's rate of two clusters, and the rate of all pairs in that."""
 
@@ -66,7 +69,8 @@ def fit_baseline(
 
     model = ConsensusClustering(settings.method, clusters, restarts=settings.starts, seed=settings.seed)
     model.fit(table, progress=report, cancel=cancel)
-    arrays = describe(table, model.labels_, settings.dimensions, settings.seed)
+    dimensions = USUAL_DIMENSIONS if isinstance(settings.dimensions, str) else settings.dimensions
+    arrays = describe(table, model.labels_, dimensions, settings.seed)
     arrays |= {"n_iterations": model.n_iterations_, "converged": model.converged_}
     sentences = _sentences(table, settings, arrays, clusters)
     seconds = time.perf_counter() - began

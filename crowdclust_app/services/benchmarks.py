@@ -183,7 +183,9 @@ class _Bench:
             self._inner(news)
 
         # no relative change is as small as this, so that every fit goes through all its iterations
-        settings = FitSettings(starts=1, seed=seed, tolerance=1e-300, clusters="bound")
+        settings = FitSettings(
+            dimensions=4, starts=1, seed=seed, tolerance=1e-300, clusters="bound", label_weight=1.0, folds=0
+        )
         if self.settings.quick:
             settings = replace(settings, max_iterations=10)
         forget_peak_memory()

@@ -23,7 +23,7 @@ from crowdclust_app.domain.partition import pair_labels
 from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.question_verdicts import verified_items
-from crowdclust_app.services.result_tables import Fitted, Table, result_tables, worker_table
+from crowdclust_app.services.result_tables import Fitted, Table, heldout_of_workers, result_tables, worker_table
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -123,7 +123,7 @@ def export_result(
     fitted = Fitted(result, table.item_names, table.worker_names)
     tables = [
         *result_tables(fitted, table, {}, str),
-        worker_table(table, fitted.labels_in(table), seconds or {}, str),
+        worker_table(table, fitted.labels_in(table), seconds or {}, str, heldout_of_workers(fitted)),
     ]
     return _write_all(tables, out, None, None, None)
 
@@ -149,15 +149,17 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
     yield Table("truth.csv", TRUTH_COLUMNS, list(campaign.truth().items()))
     yield Table("plan.csv", PLAN_COLUMNS, _plan_rows(campaign, items))
     labels = np.zeros(table.n_items, dtype=np.int64)
+    heldout: dict[str, float] = {}
     if run is not None:
         fitted = Fitted(run.result, run.item_names, run.worker_names, run.stage)
         labels = fitted.labels_in(table)
+        heldout = heldout_of_workers(fitted)
         paths = {item.path: item.path for item in items if item.content_hash is not None}
         yield from result_tables(fitted, table, paths, label, verified_items(campaign, run))
     seconds: dict[str, list[float]] = {}
     for (_, worker), active in measured.items():
         seconds.setdefault(worker, []).append(active)
-    yield worker_table(table, labels, seconds, label)
+    yield worker_table(table, labels, seconds, label, heldout)
     yield from question_tables(campaign, label)
 
 

@@ -6,13 +6,23 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.services.run_verdicts import (
+    choice_sentence,
+    label_weight_sentence,
+    lost_clusters_sentence,
+    structure_sentence,
+    worker_sentences,
+)
+
+if TYPE_CHECKING:
+    from crowdclust_app.inference.crowdclustering.heldout import HeldOut
 
 # Starts that end within this share of the best bound count as the same result.
 _SAME_BOUND = 1e-3
@@ -24,6 +34,7 @@ def summarise(
     arrays: Mapping[str, Any],
     seconds: float,
     sentences: Sequence[str] | None = None,
+    heldout: HeldOut | None = None,
 ) -> dict[str, Any]:
     """Collect the figures of one fit.
 
@@ -39,6 +50,8 @@ def summarise(
         How long it took.
     sentences
         Verdicts of a method that has its own; those of `verdicts` when None.
+    heldout
+        What held-out responses say of the fit.
 
     Returns
     -------
@@ -59,27 +72,54 @@ def summarise(
         "converged": arrays["converged"],
         "starts": [float(bound) for bound in arrays["start_bounds"]],
         "entropy_bits": float(arrays["entropy_bits"]),
-        "heldout_loglik": None,
-        "heldout_se": None,
-        "verdicts": list(verdicts(table, settings, arrays) if sentences is None else sentences),
+        **_heldout_figures(heldout),
+        "verdicts": list(verdicts(table, settings, arrays, heldout) if sentences is None else sentences),
         "settings": dict(settings),
         "seconds": round(seconds, 3),
         "peak_memory_mb": peak_memory_mb(),
     }
 
 
-def verdicts(table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
+def _heldout_figures(heldout: HeldOut | None) -> dict[str, Any]:
+    """What held-out responses say, as plain values; null where there is nothing to say."""
+    keys = {
+        "heldout_loglik": "loglik",
+        "heldout_se": "loglik_se",
+        "heldout_accuracy": "accuracy",
+        "heldout_accuracy_se": "accuracy_se",
+        "heldout_base_loglik": "base_loglik",
+        "heldout_gain": "gain",
+        "heldout_gain_se": "gain_se",
+    }
+    scored = heldout is not None and heldout.pairs > 0
+    found = {key: getattr(heldout, name) if scored else None for key, name in keys.items()}
+    figures = {key: value if value is not None and math.isfinite(value) else None for key, value in found.items()}
+    if heldout is None:
+        return {**figures, "chosen": None, "tried": None}
+    chosen = {
+        "dimensions": heldout.dimensions,
+        "label_weight": heldout.label_weight,
+        "clusters": heldout.clusters or None,
+    }
+    tried = [{"what": what, "value": value, "loglik": loglik} for what, value, loglik in heldout.tried]
+    return {**figures, "chosen": chosen, "tried": tried}
+
+
+def verdicts(
+    table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[str, Any], heldout: HeldOut | None = None
+) -> tuple[str, ...]:
     """Say in full sentences how far a fit can be trusted.
 
     Parameters
     ----------
-    table, settings, arrays
+    table, settings, arrays, heldout
         As in `summarise`.
 
     Returns
     -------
     tuple of str
-        Convergence, agreement of the starts, what the design cannot answer, the label weight.
+        Convergence, agreement of the starts, structure, what was chosen, what the design cannot answer, the label
+        weight, workers who sort oddly.
     """
     iterations = arrays["n_iterations"]
     rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
@@ -88,10 +128,18 @@ def verdicts(table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[
     else:
         sentences = [f"The fit had not converged after {rounds}; its figures could still change."]
     sentences.append(_about_starts(arrays["start_bounds"]))
+    if settings.get("folds", 0):
+        sentences.append(structure_sentence(heldout))
+    sentences.append(choice_sentence(settings, heldout))
+    found = len(arrays["means"])
+    sentences.append(lost_clusters_sentence(settings, heldout, found))
     sentences.extend(design_sentences(table))
-    if len(arrays["means"]) == 1:
+    if found == 1:
         sentences.append("All items are in one cluster: these responses show no categories with these settings.")
-    sentences.append(_about_label_weight(settings["label_weight"]))
+    weight = heldout.label_weight if heldout is not None else settings["label_weight"]
+    sentences.append(label_weight_sentence(1.0 if weight == "auto" else weight))
+    if "labels" in arrays:
+        sentences.extend(worker_sentences(table, arrays["labels"]))
     return tuple(sentence for sentence in sentences if sentence)
 
 
@@ -176,9 +224,3 @@ def _about_starts(bounds: Sequence[float]) -> str:
         f"The {len(bounds)} starts ended at bounds from {worst:,.1f} to {best:,.1f}; {others} came within "
         f"{_SAME_BOUND:.1%} of the best."
     )
-
-
-def _about_label_weight(weight: float) -> str:
-    if weight == 1:
-        return "Every pair label counts in full (label weight 1), as in the paper."
-    return f"Every pair label counts {weight:g} (label weight), because the labels of one HIT are not independent."

@@ -20,11 +20,12 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.services.baselines import BASELINES, fit_baseline
+from crowdclust_app.services.fit_progress import FitProgress, reporter
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
-    from crowdclust_app.inference.crowdclustering import Crowdclustering, Snapshot
+    from crowdclust_app.inference.crowdclustering import Crowdclustering
     from crowdclust_app.services.campaigns import Campaign
 
 __all__ = [
@@ -40,9 +41,12 @@ __all__ = [
 
 METHODS = ("crowdclustering", "consensus", *BASELINES)
 
-_OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
+WORKER_PRIORS = ("independent", "shared")
 
-_PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
+MOST_AUTO_DIMENSIONS = 6
+"""The most that `dimensions="auto"` may choose."""
+
+_OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,18 @@ class FitSettings:
     method
         `crowdclustering`; `consensus`: the same model with every response given to one worker; or one of `BASELINES`.
     dimensions
-        `D` of the embedding.
+        `D` of the embedding; `"auto"`: what predicts held-out responses best of a small set.
     starts
         How many starts are tried; the one with the highest bound is kept.
     clusters
-        `"bound"`: as many as the bound favours; or a number.
+        `"heldout"`: as many as predict held-out responses well; `"bound"`: as many as the bound favours; or a number.
     label_weight
-        How much each pair label counts, in (0, 1]; 1 is the paper's model.
+        How much each pair label counts, in (0, 1]; 1 is the paper's model; `"auto"`: what predicts held-out responses
+        best of a small set.
+    worker_prior
+        `"shared"`: learnt from all workers; `"independent"`: the paper's, the same for every worker.
+    folds
+        In how many folds responses are held out to see how well the rest predicts them; 0 leaves that out.
     seed
         Seed of everything random.
     weight_variance, bias_variance, position_variance
@@ -72,10 +81,12 @@ class FitSettings:
     """
 
     method: str = "crowdclustering"
-    dimensions: int = 4
+    dimensions: Literal["auto"] | int = "auto"
     starts: int = 4
-    clusters: Literal["bound"] | int = "bound"
-    label_weight: float = 1.0
+    clusters: Literal["bound", "heldout"] | int = "heldout"
+    label_weight: Literal["auto"] | float = "auto"
+    worker_prior: Literal["independent", "shared"] = "shared"
+    folds: int = 5
     seed: int = 0
     weight_variance: float = 1.0
     bias_variance: float = 10.0
@@ -84,71 +95,56 @@ class FitSettings:
     mean_precision: float = 0.01
     scale: float = 0.5
     degrees_of_freedom: float | None = None
-    layer_rounds: int = 40
+    layer_rounds: int = 20
     max_iterations: int = 100
     tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UserError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
-        if not 1 <= self.dimensions <= 20:
-            raise UserError(f"{self.dimensions} dimensions cannot be fitted", todo="choose 1 to 20 dimensions")
+        dimensions = MOST_AUTO_DIMENSIONS if self.dimensions == "auto" else self.dimensions
+        if not 1 <= dimensions <= 20:
+            raise UserError(f"{dimensions} dimensions cannot be fitted", todo="choose 1 to 20 dimensions, or auto")
         for name in ("starts", "layer_rounds", "max_iterations"):
             if getattr(self, name) < 1:
                 raise UserError(f"the {name.replace('_', ' ')} must be at least 1", todo="raise the number")
         clusters: object = self.clusters
-        if clusters != "bound" and not (isinstance(clusters, int) and clusters >= 1):
-            raise UserError(f"{clusters} is no number of clusters", todo="choose bound or a number from 1 on")
-        if not 0 < self.label_weight <= 1:
+        if clusters not in ("bound", "heldout") and not (isinstance(clusters, int) and clusters >= 1):
+            todo = "choose heldout, bound or a number from 1 on"
+            raise UserError(f"{clusters} is no number of clusters", todo=todo)
+        weight = 1.0 if self.label_weight == "auto" else self.label_weight
+        if not 0 < weight <= 1:
+            todo = "choose a number above 0 and up to 1, or auto"
+            raise UserError(f"the label weight {weight:g} is out of range", todo=todo)
+        if self.worker_prior not in WORKER_PRIORS:
             raise UserError(
-                f"the label weight {self.label_weight:g} is out of range", todo="choose a number above 0 and up to 1"
+                f"there is no worker prior {self.worker_prior}", todo=f"choose {' or '.join(WORKER_PRIORS)}"
             )
         if self.seed < 0:
             raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
         if self.seed > LARGEST_NUMBER:
             raise UserError("the seed is too large", todo=f"choose {LARGEST_NUMBER:,} at most")
+        self._check_folds()
         positive = ("weight_variance", "bias_variance", "position_variance", "concentration", "mean_precision", "scale")
         for name in (*positive, "tolerance"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise UserError(f"the {name.replace('_', ' ')} must be a number above 0", todo="choose another")
-        if self.degrees_of_freedom is not None and not self.degrees_of_freedom > self.dimensions - 1:
+        if self.degrees_of_freedom is not None and not self.degrees_of_freedom > dimensions - 1:
             raise UserError(
-                f"the degrees of freedom must be above {self.dimensions - 1} with {self.dimensions} dimensions",
+                f"the degrees of freedom must be above {dimensions - 1} with {dimensions} dimensions",
                 todo="raise them",
             )
+
+    def _check_folds(self) -> None:
+        if self.folds != 0 and self.folds < 2:
+            raise UserError(f"{self.folds} folds cannot be held out", todo="choose 2 or more, or 0 for none")
+        if self.folds == 0 and ("auto" in (self.dimensions, self.label_weight) or self.clusters == "heldout"):
+            todo = "choose 2 folds or more, or give dimensions, label weight and clusters"
+            raise UserError("without held-out responses nothing can be chosen by them", todo=todo)
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as a plain dictionary, for summaries and storage."""
         return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class FitProgress(ProgressReport):
-    """How far a fit has come.
-
-    Parameters
-    ----------
-    start, starts
-        Which start is running, counted from 1, of how many.
-    phase
-        `layers`, `mixture` or `joint`.
-    iteration
-        Sweep of that phase.
-    bound
-        The bound now; monotone inside a phase only.
-    clusters
-        Clusters now.
-    seconds
-        Since the fit began.
-    """
-
-    start: int
-    starts: int
-    phase: str
-    iteration: int
-    bound: float
-    clusters: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +186,8 @@ class FitResult:
         Probability that a worker puts items of two clusters into one group, calibrated, and by the paper's eq. 10.
     answered : ndarray of bool, shape (J,)
         Workers with responses; the others have no confusion matrix to show.
+    heldout_workers : ndarray of shape (J,), or None
+        Predictive log-likelihood a held-out pair label by worker, in nats; NaN where there was none.
     summary
         The figures of `crowdclust fit --json` (product.md).
     """
@@ -216,6 +214,7 @@ class FitResult:
     confusion: NDArray[np.float64]
     confusion_bound: NDArray[np.float64]
     answered: NDArray[np.bool_]
+    heldout_workers: NDArray[np.float64] | None = None
     summary: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -294,7 +293,7 @@ def fit_table(
     if not table.n_pair_labels:
         what = "no response holds two items, so nothing says which items go together"
         raise UserError(what, todo="collect or import responses to HITs of two or more items")
-    if settings.clusters != "bound" and settings.clusters > table.n_items:
+    if isinstance(settings.clusters, int) and settings.clusters > table.n_items:
         what = f"{table.n_items} items cannot fall into {settings.clusters} clusters"
         raise UserError(what, todo="lower the number of clusters")
     if settings.method in BASELINES:
@@ -303,15 +302,17 @@ def fit_table(
         progress(ProgressReport(0, None, "preparing"))
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 
-    compile_kernels()
-    if cancel:
-        cancel.check()
+    for dimensions in (2, 4, 6) if isinstance(settings.dimensions, str) else (settings.dimensions,):
+        compile_kernels(dimensions)
+        if cancel:
+            cancel.check()
     began = time.perf_counter()
     parameters = settings.as_dict()
     model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
-    model.fit(table, progress=_reporter(settings, progress), cancel=cancel)
+    model.fit(table, progress=reporter(settings, progress), cancel=cancel)
     arrays = _arrays(model, table)
-    summary = summarise(table, settings.as_dict(), arrays, seconds=time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    summary = summarise(table, settings.as_dict(), arrays, seconds=seconds, heldout=model.heldout_)
     return FitResult(**arrays, summary=summary)
 
 
@@ -351,50 +352,26 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def compile_kernels() -> None:
-    """Have the kernels compiled (once, some ten seconds; then they are kept), so that no fit counts that time."""
+def compile_kernels(dimensions: int = 4) -> None:
+    """Have the kernels compiled (once, some ten seconds; then they are kept), so that no fit counts that time.
+
+    They are made for a number of dimensions.
+    """
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 
     toy = ResponseTable.from_responses(
         Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
     )
-    Crowdclustering(dimensions=2, starts=2, layer_rounds=2, max_iterations=2).fit(toy)
+    Crowdclustering(dimensions, starts=2, layer_rounds=2, max_iterations=2, folds=2, worker_prior="shared").fit(toy)
 
 
 def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:
     """The fitted attributes; with one worker for all (consensus) every worker gets that one's."""
-    arrays = {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name != "summary"}
+    elsewhere = ("summary", "heldout_workers")
+    arrays = {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name not in elsewhere}
+    arrays["heldout_workers"] = model.heldout_.worker_loglik if model.heldout_ else None
     if len(arrays["answered"]) == 1 and table.n_workers > 1:
         for name in _OF_WORKERS:
             arrays[name] = np.repeat(arrays[name], table.n_workers, axis=0)
         arrays["answered"] = np.bincount(table.worker_of_response, table.sizes > 1, minlength=table.n_workers) > 0
     return arrays
-
-
-def _reporter(settings: FitSettings, progress: Progress | None) -> Any:
-    """Turn the estimator's snapshots into reports; None when nobody listens."""
-    if progress is None:
-        return None
-    sweeps = settings.layer_rounds + settings.max_iterations
-
-    def report(snapshot: Snapshot) -> None:
-        before = 0 if snapshot.phase == "layers" else settings.layer_rounds
-        within = snapshot.iteration if snapshot.phase != "mixture" else 0
-        found = "" if snapshot.phase == "layers" else f", {snapshot.clusters} clusters"
-        progress(
-            FitProgress(
-                done=(snapshot.start - 1) * sweeps + min(sweeps, before + within),
-                total=settings.starts * sweeps,
-                text=f"start {snapshot.start} of {snapshot.starts}, {_PHASES.get(snapshot.phase, snapshot.phase)}"
-                f" {snapshot.iteration}, bound {snapshot.bound:,.1f}{found}",
-                start=snapshot.start,
-                starts=snapshot.starts,
-                phase=snapshot.phase,
-                iteration=snapshot.iteration,
-                bound=snapshot.bound,
-                clusters=snapshot.clusters,
-                seconds=snapshot.seconds,
-            )
-        )
-
-    return report

@@ -2,7 +2,7 @@
 
 An item that was never shown with another one has no cluster: its row in `clusters.csv` leaves cluster, probability and
 entropy empty, and it has no rows in `membership.csv` and `embedding.csv`, where it could only repeat the prior. Columns
-of what is not there yet (category, override, heldout_loglik) are present and empty.
+of what is not there yet (category, override) are present and empty.
 """
 
 from __future__ import annotations
@@ -92,6 +92,14 @@ class Fitted:
         return labels[places].astype(np.int64)
 
 
+def heldout_of_workers(fitted: Fitted) -> dict[str, float]:
+    """Log-likelihood of a held-out pair label, in nats, of every worker who has one."""
+    values = fitted.result.heldout_workers
+    if values is None:
+        return {}
+    return {name: value for name, value in zip(fitted.worker_names, values.tolist(), strict=True) if np.isfinite(value)}
+
+
 def result_tables(
     fitted: Fitted,
     table: ResponseTable,
@@ -130,6 +138,7 @@ def worker_table(
     labels: NDArray[np.int64],
     seconds: Mapping[str, Sequence[float]],
     worker_label: Callable[[str], str],
+    heldout: Mapping[str, float] | None = None,
 ) -> Table:
     """What each worker did, and how far it agrees with the clusters.
 
@@ -144,6 +153,8 @@ def worker_table(
         Active seconds of each submitted HIT, by worker's name; the table holds their median.
     worker_label
         How a worker is written.
+    heldout
+        Log-likelihood of a held-out pair label in nats, by worker's name, of those who have one.
     """
     from crowdclust_app.services.judging import worker_rows
 
@@ -158,7 +169,7 @@ def worker_table(
             int(pairs[j]),
             row.seconds_per_hit,
             row.agreement,
-            None,
+            (heldout or {}).get(row.name),
             FLAG_SEPARATOR.join(row.flags),
         )
         for j, row in enumerate(worker_rows(table, labels, seconds))

@@ -36,6 +36,10 @@ class NotStoredError(UserError):
         self.result = result
 
 
+BEFORE_HELD_OUT = {"worker_prior": "independent", "folds": 0}
+"""What runs did that were stored before there was a choice."""
+
+
 def save_run(
     campaign: Campaign,
     table: ResponseTable,
@@ -71,6 +75,21 @@ def save_run(
     """
     from crowdclust_app.storage import catalogue, runs
     from crowdclust_app.storage.failures import NotWritableError
+
+    values = _columns(table, settings, result, versions) | {"stage": stage}
+    try:
+        with campaign.database.write() as connection:
+            number = runs.insert_run(connection, values)
+            catalogue.bump_revision(connection)
+    except NotWritableError as error:
+        raise NotStoredError(result, error) from error
+    return load_run(campaign, number)
+
+
+def _columns(
+    table: ResponseTable, settings: FitSettings, result: FitResult, versions: Mapping[str, str]
+) -> dict[str, Any]:
+    """What a run's row holds, but for its number and stage."""
     from crowdclust_app.storage.times import now, to_text
 
     attributes = {field.name: getattr(result, field.name) for field in fields(result)}
@@ -78,8 +97,7 @@ def save_run(
     arrays = {name: value for name, value in attributes.items() if isinstance(value, np.ndarray)}
     scalars = {name: value for name, value in attributes.items() if name not in arrays}
     chosen = settings.as_dict()
-    values = {
-        "stage": stage,
+    return {
         "method": settings.method,
         "created_at": to_text(now()),
         "settings": _json(chosen),
@@ -92,13 +110,6 @@ def save_run(
         "names": _json({"items": table.item_names, "workers": table.worker_names}),
         "arrays": pack(arrays),
     }
-    try:
-        with campaign.database.write() as connection:
-            number = runs.insert_run(connection, values)
-            catalogue.bump_revision(connection)
-    except NotWritableError as error:
-        raise NotStoredError(result, error) from error
-    return load_run(campaign, number)
 
 
 def load_run(campaign: Campaign, number: int) -> Run:
@@ -122,13 +133,14 @@ def load_run(campaign: Campaign, number: int) -> Run:
     names = json.loads(row.names)
     # A run of an earlier version may lack a setting, which then has its default, or hold one that is gone.
     settings = {field.name for field in fields(FitSettings)}
+    chosen = BEFORE_HELD_OUT | json.loads(row.settings)
     attributes: dict[str, Any] = {name: _tuples(value) for name, value in json.loads(row.scalars).items()}
     attributes |= unpack(row.arrays) | {"summary": json.loads(row.summary)}
     return Run(
         number=row.number,
         stage=row.stage,
         created_at=from_text(row.created_at),
-        settings=FitSettings(**{name: value for name, value in json.loads(row.settings).items() if name in settings}),
+        settings=FitSettings(**{name: value for name, value in chosen.items() if name in settings}),
         seed=row.seed,
         versions=json.loads(row.versions),
         fingerprint=row.fingerprint,

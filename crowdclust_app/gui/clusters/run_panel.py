@@ -282,6 +282,9 @@ def progress_in_words(report: ProgressReport) -> str:
     """How far a fit has come, in one line."""
     if not isinstance(report, FitProgress):
         return report.text if report.total else "Preparing (the first run on a computer takes longer)"
+    if report.phase == "heldout":
+        fits = f"held-out fit {report.start} of at most {report.starts}"
+        return " · ".join([fits, f"sweep {report.iteration}", people_time(report.seconds)])
     phase = {"layers": "positions", "mixture": "clusters", "joint": "joint"}.get(report.phase, report.phase)
     parts = [f"start {report.start} of {report.starts}", f"{phase}, sweep {report.iteration}"]
     if report.phase != "layers":
@@ -299,8 +302,12 @@ def summary_in_words(run: Run) -> str:
             ("Bound", f"{summary['bound']:,.1f}"),
             ("Starts", "1" if len(bounds) == 1 else f"{len(bounds)}, {max(bounds) - min(bounds):,.1f} apart"),
             ("Entropy", f"{summary['entropy_bits']:.4f} bits"),
-            ("Label weight", f"{run.settings.label_weight:g}"),
+            ("Label weight", _used(run, "label_weight")),
+            ("Dimensions", f"{run.result.positions.shape[1]}"),
         ]
+    if summary.get("heldout_loglik") is not None:
+        error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.3f}"
+        rows.append(("Held-out label", f"{summary['heldout_loglik']:.3f}{error} nats"))
     if summary["converged"] is not None:
         rows.append(("Converged", "yes" if summary["converged"] else "no"))
     rows += [
@@ -313,3 +320,12 @@ def summary_in_words(run: Run) -> str:
     table = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)
     verdicts = "".join(f"<p>{escape(sentence)}</p>" for sentence in summary.get("verdicts", ()))
     return f"<table cellspacing='0' cellpadding='1'>{table}</table>{verdicts}"
+
+
+def _used(run: Run, name: str) -> str:
+    """What a run was fitted with, and whether it was chosen by held-out responses."""
+    given: Any = getattr(run.settings, name)
+    if given != "auto":
+        return f"{given:g}"
+    chosen: Any = run.result.summary.get("chosen") or {}
+    return f"{chosen[name]:g} (chosen)" if name in chosen else "1"

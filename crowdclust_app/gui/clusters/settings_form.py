@@ -15,17 +15,38 @@ FIELD = 164
 ABOUT = {
     "method": "Consensus (Bayesian) is the same model as if one worker had given every response. The others are "
     "there to compare with; they take the number of clusters from Crowdclustering where none is given",
-    "dimensions": "Dimensions of the space in which the items lie",
+    "dimensions": "Dimensions of the space in which the items lie; auto: what predicts held-out responses best",
     "starts": "The fit begins so many times from different positions; the highest bound wins",
-    "clusters": "How many clusters: as many as the bound favours, or a number",
+    "clusters": "How many clusters: as many as predict held-out responses well or as the bound favours, as in the "
+    "paper, or a number",
     "label_weight": "How much each pair label counts. 1 is the paper's model; less when a misplaced photo should not "
-    "count as many independent mistakes",
+    "count as many independent mistakes; auto: what predicts held-out responses best",
+    "worker_prior": "What is expected of a worker before any answer: learnt from all workers, or the same for each, as "
+    "in the paper",
     "seed": "The same seed and the same data give the same run",
 }
+# Stand for words in the box of clusters, below all numbers.
+BY_HELD_OUT, BY_BOUND = -1, 0
+CLUSTER_WORDS = {BY_HELD_OUT: "by held-out sets", BY_BOUND: "by the bound"}
+AUTO = "auto"
+PRIORS = {"shared": "Learnt", "independent": "The same"}
+
+
+class ClustersBox(QSpinBox):
+    """A number of clusters, or who is asked for it."""
+
+    def textFromValue(self, value: int) -> str:
+        """Words for the two that are no numbers."""
+        return CLUSTER_WORDS.get(value, str(value))
+
+    def valueFromText(self, text: str) -> int:
+        """The number, or what the words stand for."""
+        named = {words: value for value, words in CLUSTER_WORDS.items()}
+        return named[text] if text in named else int(text)
 
 
 class SettingsForm(QWidget):
-    """Method, dimensions, starts, clusters, label weight, seed."""
+    """Method, clusters, label weight, worker prior, dimensions, starts, seed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,19 +55,25 @@ class SettingsForm(QWidget):
         for method, title in METHOD_NAMES.items():
             self._method.addItem(title, method)
         # made in the order of the rows, which is the order of Tab
-        self._clusters = _whole(self, 0, 99)
-        self._clusters.setSpecialValueText("by the bound")
+        self._clusters = ClustersBox(self)
+        self._clusters.setRange(BY_HELD_OUT, 99)
         self._label_weight = QDoubleSpinBox(self)
-        self._label_weight.setRange(0.01, 1.0)
+        self._label_weight.setRange(0.0, 1.0)
+        self._label_weight.setSpecialValueText(AUTO)
         self._label_weight.setSingleStep(0.05)
         self._label_weight.setDecimals(2)
-        self._dimensions = _whole(self, 1, 20)
+        self._dimensions = _whole(self, 0, 20)
+        self._dimensions.setSpecialValueText(AUTO)
         self._starts = _whole(self, 1, 50)
+        self._worker_prior = QComboBox(self)
+        for prior, title in PRIORS.items():
+            self._worker_prior.addItem(title, prior)
         self._seed = _whole(self, 0, 999_999)
         rows = (
             ("Method", "method", self._method),
             ("Clusters", "clusters", self._clusters),
             ("Label weight", "label_weight", self._label_weight),
+            ("Worker prior", "worker_prior", self._worker_prior),
             ("Dimensions", "dimensions", self._dimensions),
             ("Starts", "starts", self._starts),
             ("Seed", "seed", self._seed),
@@ -70,24 +97,31 @@ class SettingsForm(QWidget):
 
     def settings(self) -> FitSettings:
         """What the form says."""
+        words = {BY_HELD_OUT: "heldout", BY_BOUND: "bound"}
+        values: dict[str, Any] = {
+            "clusters": words.get(self._clusters.value(), self._clusters.value()),
+            "label_weight": round(self._label_weight.value(), 2) or AUTO,
+            "dimensions": self._dimensions.value() or AUTO,
+        }
         return FitSettings(
             method=self._method.currentData(),
-            dimensions=self._dimensions.value(),
             starts=self._starts.value(),
-            clusters=self._clusters.value() or "bound",
-            label_weight=round(self._label_weight.value(), 2),
+            worker_prior=self._worker_prior.currentData(),
             seed=self._seed.value(),
+            **values,
         )
 
     def show_settings(self, values: Mapping[str, Any]) -> None:
         """Fill the form; what is not given gets the default."""
         default = FitSettings().as_dict()
         given = {name: values.get(name, default[name]) for name in default}
+        numbers = {"heldout": BY_HELD_OUT, "bound": BY_BOUND}
         self._method.setCurrentIndex(max(0, self._method.findData(given["method"])))
-        self._dimensions.setValue(given["dimensions"])
+        self._dimensions.setValue(0 if given["dimensions"] == AUTO else given["dimensions"])
         self._starts.setValue(given["starts"])
-        self._clusters.setValue(0 if given["clusters"] == "bound" else given["clusters"])
-        self._label_weight.setValue(given["label_weight"])
+        self._clusters.setValue(numbers.get(given["clusters"], given["clusters"]))
+        self._label_weight.setValue(0.0 if given["label_weight"] == AUTO else given["label_weight"])
+        self._worker_prior.setCurrentIndex(max(0, self._worker_prior.findData(given["worker_prior"])))
         self._seed.setValue(given["seed"])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.confusion import (
@@ -18,12 +19,24 @@ from crowdclust_app.inference.crowdclustering.confusion import (
     calibrated_confusion,
 )
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
+from crowdclust_app.inference.crowdclustering.heldout import (
+    MORE_DIMENSIONS,
+    HeldOut,
+    Trials,
+    can_hold_out,
+    choose,
+    planned_fits,
+    settled,
+)
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
 from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
 
 NOT_SHOWN = 0
+AUTO = "auto"
+# What the search for dimensions begins from.
+USUAL_DIMENSIONS = MORE_DIMENSIONS[0]
 
 
 class Crowdclustering:
@@ -35,7 +48,7 @@ class Crowdclustering:
     Parameters
     ----------
     dimensions
-        `D` of the space in which items lie.
+        `D` of the space in which items lie; "auto": what predicts held-out responses best of 2, 4 and 6.
     starts
         How many starts; the first is spectral, the others random, the highest bound wins.
     clusters
@@ -54,11 +67,16 @@ class Crowdclustering:
         `alpha` of the Dirichlet process.
     mean_precision, scale, degrees_of_freedom
         `beta0`, `J0` (times the identity) and `eta0` of the components' Normal-Wishart prior; `eta0` is `D + 2`
-        unless given. On simulated campaigns smaller scales cut clusters up, larger ones run them together.
+        unless given. On simulated campaigns smaller scales cut clusters up, larger ones run them together. With a
+        number of clusters the scale is at most a quarter of their variances at the start.
     layer_rounds
-        Rounds of positions and workers before the mixture.
+        Rounds of positions and workers before the mixture. The spectral start is good, and more rounds predict
+        held-out responses worse.
     max_iterations, tolerance
         The joint phase ends when the bound changes by less than `tolerance` of itself, or after so many iterations.
+    folds
+        Responses are held out in so many folds to see how well the rest predicts them; 0 leaves that out. Where fewer
+        can be held out, there are fewer folds; where none can, "heldout" and "auto" mean "bound" and the paper's.
     consensus
         Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute.
     seed
@@ -91,6 +109,10 @@ class Crowdclustering:
         Joint iterations of the best start.
     converged_ : bool
         Whether they sufficed.
+    heldout_ : HeldOut or None
+        How well held-out responses are predicted, and what was chosen by them.
+    dimensions_, label_weight_ : int, float
+        What was fitted with.
     entropy_bits_ : float
         Mean entropy of the responsibilities of items shown, in bits.
     fisher_ : ndarray of shape (N, 2)
@@ -118,6 +140,9 @@ class Crowdclustering:
     start_bounds_: tuple[float, ...]
     n_iterations_: int
     converged_: bool
+    heldout_: HeldOut | None
+    dimensions_: int
+    label_weight_: float
     entropy_bits_: float
     fisher_: Floats
     confusion_: Floats
@@ -125,10 +150,10 @@ class Crowdclustering:
 
     def __init__(
         self,
-        dimensions: int = 4,
+        dimensions: Literal["auto"] | int = 4,
         starts: int = 4,
-        clusters: Literal["bound"] | int = "bound",
-        label_weight: float = 1.0,
+        clusters: Literal["bound", "heldout"] | int = "bound",
+        label_weight: Literal["auto"] | float = 1.0,
         worker_prior: Literal["independent", "shared"] = "independent",
         weight_variance: float = 1.0,
         bias_variance: float = 10.0,
@@ -137,9 +162,10 @@ class Crowdclustering:
         mean_precision: float = 0.01,
         scale: float = 0.5,
         degrees_of_freedom: float | None = None,
-        layer_rounds: int = 40,
+        layer_rounds: int = 20,
         max_iterations: int = 100,
         tolerance: float = 1e-6,
+        folds: int = 0,
         consensus: bool = False,
         seed: int = 0,
     ) -> None:
@@ -158,6 +184,7 @@ class Crowdclustering:
         self.layer_rounds = layer_rounds
         self.max_iterations = max_iterations
         self.tolerance = tolerance
+        self.folds = folds
         self.consensus = consensus
         self.seed = seed
 
@@ -188,28 +215,54 @@ class Crowdclustering:
         settings = self._settings()
         labels = labels_of(table, settings.consensus)
         began = time.perf_counter()
+        heldout = self._hold_out(table, settings, began, progress, cancel)
+        settings = settled(settings, heldout)
         best: Outcome | None = None
         bounds = []
         for start in range(1, settings.starts + 1):
             reporter = Reporter(start, settings.starts, began, progress, cancel)
             reporter.check()
             outcome = run_start(labels, settings, reporter)
+            settings = outcome.beliefs.settings
             bounds.append(outcome.bound)
             if best is None or outcome.bound > best.bound:
                 best = outcome
         assert best is not None
         self.start_bounds_ = tuple(bounds)
+        self.heldout_ = heldout
+        self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self._keep(best, labels, table.n_items)
         return self
 
+    def _hold_out(
+        self,
+        table: ResponseTable,
+        settings: Settings,
+        began: float,
+        progress: Callable[[Snapshot], None] | None,
+        cancel: CancelToken | None,
+    ) -> HeldOut | None:
+        """Hold responses out, where that is asked for and can be."""
+        if settings.folds == 0 or not can_hold_out(table):
+            return None
+        weight, dimensions = self.label_weight == AUTO, self.dimensions == AUTO
+        planned = planned_fits(settings.folds, weight, dimensions)
+        return choose(Trials(table, settings, settings.folds, planned, progress, cancel, began), weight, dimensions)
+
     def _settings(self) -> Settings:
         """The parameters, checked."""
-        freedom = self.dimensions + 2.0 if self.degrees_of_freedom is None else self.degrees_of_freedom
+        for name, value in (("dimensions", self.dimensions), ("label weight", self.label_weight)):
+            if isinstance(value, str) and value != AUTO:
+                raise UserError(f"the {name} must be a number or 'auto', not {value!r}")
+        if self.folds == 0 and (self.clusters == "heldout" or AUTO in (self.dimensions, self.label_weight)):
+            raise UserError("without folds nothing can be chosen by held-out responses", todo="choose 2 folds or more")
+        dimensions = USUAL_DIMENSIONS if isinstance(self.dimensions, str) else self.dimensions
+        freedom = dimensions + 2.0 if self.degrees_of_freedom is None else self.degrees_of_freedom
         return Settings(
-            dimensions=self.dimensions,
+            dimensions=dimensions,
             starts=self.starts,
             clusters=self.clusters,
-            label_weight=self.label_weight,
+            label_weight=1.0 if isinstance(self.label_weight, str) else self.label_weight,
             worker_prior="independent" if self.consensus else self.worker_prior,
             weight_variance=self.weight_variance,
             bias_variance=self.bias_variance,
@@ -221,6 +274,7 @@ class Crowdclustering:
             layer_rounds=self.layer_rounds,
             max_iterations=self.max_iterations,
             tolerance=self.tolerance,
+            folds=self.folds,
             consensus=self.consensus,
             seed=self.seed,
         )

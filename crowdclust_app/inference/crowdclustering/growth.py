@@ -127,7 +127,7 @@ def grow(
         Is called before every proposal; may raise to stop.
     """
     mixture, bound = settle(np.ones((len(mean), 1)), mean, variance, settings)
-    if settings.clusters == "bound":
+    if not isinstance(settings.clusters, int):
         watch(mixture, bound)
         while (proposal := best_split(mixture, mean, variance, settings, check)) is not None:
             if proposal[1] <= bound + LEAST_GAIN:

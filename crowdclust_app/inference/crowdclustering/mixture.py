@@ -174,6 +174,17 @@ def one_round(memberships: Floats, mean: Floats, variance: Floats, settings: Set
     return mixture, bound
 
 
+def held_round(memberships: Floats, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float]:
+    """Like `one_round`, with `q` held: sort, sticks, components; and the bound that holds for any `q`."""
+    mixture = fit_components(memberships, mean, variance, settings)
+    rho = log_responsibilities(mixture, mean, variance)
+    q = mixture.memberships
+    positive = q > 0.0
+    evidence = float((q[positive] * (rho[positive] - np.log(q[positive]))).sum())
+    bound = evidence - stick_divergence(mixture, settings.concentration) - component_divergence(mixture, settings)
+    return mixture, bound
+
+
 def position_prior(mixture: Mixture) -> tuple[Floats, Floats]:
     """What the mixture expects of each item: `sum_k q_k eta_k J_k^-1`, (n, D, D), and times `m_k`, (n, D)."""
     precisions = mixture.freedoms[:, None, None] * mixture.inverses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
 from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
-from crowdclust_app.inference.crowdclustering.mixture import Mixture, one_round, position_prior
+from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
+from crowdclust_app.inference.crowdclustering.partition import partition_positions
+from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
+HELD_OUT = "heldout"
 LAYERS = "layers"
 MIXTURE = "mixture"
 JOINT = "joint"
@@ -32,6 +35,9 @@ SECOND_SHARE = 1.5
 SECOND_EXTRA = 2
 # It is given up if it is behind the first try after so many joint iterations.
 RACE = 30
+# A mixture with a number of clusters expects them this much narrower than they were found: positions that know
+# their cluster move together. With a scale of their own width or more, small clusters disappear.
+TIGHTNESS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +47,10 @@ class Snapshot:
     Parameters
     ----------
     start, starts
-        Which start is running, counting from 1, and how many there are.
+        Which start is running, counting from 1, and how many there are; while responses are held out, which fit to
+        the others, and how many of them there may be.
     phase
-        "layers", "mixture" or "joint".
+        "heldout", "layers", "mixture" or "joint".
     iteration
         Rounds done in this phase.
     bound
@@ -65,7 +72,10 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Reporter:
-    """Keeps the trace of one start, tells whoever listens, and looks whether to stop."""
+    """Keeps the trace of one start, tells whoever listens, and looks whether to stop.
+
+    With `all_of_it` every round is reported as one of that phase.
+    """
 
     start: int
     starts: int
@@ -73,13 +83,15 @@ class Reporter:
     progress: Callable[[Snapshot], None] | None
     cancel: CancelToken | None
     trace: list[tuple[str, float]] = field(default_factory=list)
+    all_of_it: str = ""
 
     def report(self, phase: str, iteration: int, bound: float, clusters: int) -> None:
         """Note the bound of one round; raises `Cancelled` when the fit is no longer wanted."""
         self.trace.append((phase, bound))
         if self.progress is not None:
             seconds = time.perf_counter() - self.began
-            self.progress(Snapshot(self.start, self.starts, phase, iteration, bound, clusters, seconds))
+            told = self.all_of_it or phase
+            self.progress(Snapshot(self.start, self.starts, told, iteration, bound, clusters, seconds))
         self.check()
 
     def check(self) -> None:
@@ -119,13 +131,18 @@ class Outcome:
 
 
 def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome:
-    """Run all phases from one start."""
+    """Run all phases from one start.
+
+    With a number of clusters the mixture begins from that many clusters of the positions, and the first start ties
+    the scale `J0` to them; it is in the settings of the outcome, for the other starts to keep.
+    """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
     layered = Beliefs.at_positions(labels, settings, positions)
     run_layers(layered, reporter)
-    grown = run_mixture(layered, reporter)
-    first = finish(layered, grown, reporter)
-    return try_again(first, reporter) if settings.clusters == "bound" else first
+    if isinstance(settings.clusters, int):
+        return finish(layered, run_partition(layered, settings.clusters, reporter), reporter)
+    first = finish(layered, run_mixture(layered, reporter), reporter)
+    return try_again(first, reporter)
 
 
 def try_again(first: Outcome, reporter: Reporter) -> Outcome:
@@ -182,6 +199,23 @@ def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
         reporter.report(MIXTURE, kept, rest + bound, mixture.size)
 
     return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch, reporter.check)[0]
+
+
+def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter) -> Mixture:
+    """Begin the mixture from so many clusters of the positions (section 9).
+
+    The items stay in them until the positions have been updated once and have come together; before, they lie so wide
+    that clusters with shapes of their own would run into each other.
+    """
+    mean, variance = beliefs.mean, beliefs.variance
+    partition = partition_positions(mean, clusters, beliefs.settings.seed)
+    if reporter.start == 1:
+        within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
+        beliefs.settings = replace(beliefs.settings, scale=min(beliefs.settings.scale, TIGHTNESS * within))
+    reporter.check()
+    mixture, bound = held_round(np.eye(int(partition.max()) + 1)[partition], mean, variance, beliefs.settings)
+    reporter.report(MIXTURE, 1, fixed_part(beliefs) + bound, mixture.size)
+    return mixture
 
 
 def run_joint(

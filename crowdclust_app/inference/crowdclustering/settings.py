@@ -21,7 +21,8 @@ class Settings:
     starts
         How many starts: the first is spectral, the others random.
     clusters
-        "bound": as many as the mixture's bound asks for; or their number.
+        "bound": as many as the mixture's bound asks for; "heldout": as many as held-out responses ask for; or their
+        number.
     label_weight
         `kappa` in (0, 1].
     worker_prior
@@ -36,6 +37,8 @@ class Settings:
         Rounds of positions and workers before there is a mixture.
     max_iterations, tolerance
         The joint phase stops after so many iterations, or when the bound changes by less than this part of itself.
+    folds
+        Folds of held-out responses; 0 for none.
     consensus
         Whether all responses are given to one worker (Bayesian consensus).
     seed
@@ -44,7 +47,7 @@ class Settings:
 
     dimensions: int
     starts: int
-    clusters: Literal["bound"] | int
+    clusters: Literal["bound", "heldout"] | int
     label_weight: float
     worker_prior: Literal["independent", "shared"]
     weight_variance: float
@@ -57,6 +60,7 @@ class Settings:
     layer_rounds: int
     max_iterations: int
     tolerance: float
+    folds: int
     consensus: bool
     seed: int
 
@@ -86,5 +90,7 @@ class Settings:
         if self.seed < 0:
             raise UserError(f"the seed must not be negative, not {self.seed}")
         wanted: object = self.clusters
-        if wanted != "bound" and not (isinstance(wanted, int) and wanted >= 1):
-            raise UserError(f"clusters must be 'bound' or a number of at least 1, not {self.clusters!r}")
+        if wanted not in ("bound", "heldout") and not (isinstance(wanted, int) and wanted >= 1):
+            raise UserError(f"clusters must be 'bound', 'heldout' or a number of at least 1, not {self.clusters!r}")
+        if self.folds != 0 and self.folds < 2:
+            raise UserError(f"the folds must be 0, for none, or at least 2, not {self.folds}")

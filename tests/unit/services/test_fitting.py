@@ -25,7 +25,8 @@ SMALL = TallRedSettings(items=48, items_per_hit=12, workers_per_hit=6)
 
 KEYS = [
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",
-    "converged", "starts", "entropy_bits", "heldout_loglik", "heldout_se", "verdicts", "settings", "seconds",
+    "converged", "starts", "entropy_bits", "heldout_loglik", "heldout_se", "heldout_accuracy", "heldout_accuracy_se",
+    "heldout_base_loglik", "heldout_gain", "heldout_gain_se", "chosen", "tried", "verdicts", "settings", "seconds",
     "peak_memory_mb",
 ]  # fmt: skip
 
@@ -69,7 +70,13 @@ def test_the_summary_has_the_keys_of_the_contract_and_is_json(example, fitted: F
     assert summary["cluster_sizes"] == [12, 12, 12, 12]
     assert summary["bound"] == max(summary["starts"]) == fitted.bound
     assert len(summary["starts"]) == 2
-    assert summary["heldout_loglik"] is None
+    assert summary["heldout_loglik"] - summary["heldout_base_loglik"] == pytest.approx(summary["heldout_gain"])
+    assert summary["heldout_gain"] > 5 * summary["heldout_gain_se"] > 0
+    assert 0.8 < summary["heldout_accuracy"] < 1
+    assert summary["chosen"] | {"clusters": 4} == {"dimensions": 2, "label_weight": 0.2, "clusters": 4}
+    # few responses: one more may look as good, and is given up by the fit
+    assert summary["chosen"]["clusters"] in (4, 5)
+    assert [entry["value"] for entry in summary["tried"]][:4] == [1, 2, 3, 4]
     assert summary["settings"] == SETTINGS.as_dict()
     assert summary["seconds"] > 0
     assert 20 < summary["peak_memory_mb"] < 5000
@@ -82,6 +89,7 @@ def test_the_arrays_have_the_shapes_they_should(fitted: FitResult) -> None:
         "biases": (j,), "bias_variances": (j,), "responsibilities": (n, k), "labels": (n,), "shown": (n,),
         "means": (k, d), "covariances": (k, d, d), "mixing": (k,), "fisher": (n, 2), "confusion": (j, k, k),
         "confusion_bound": (j, k, k), "answered": (j,),
+        "heldout_workers": (j,),
     }  # fmt: skip
     found = {f.name: getattr(fitted, f.name) for f in fields(fitted)}
     assert {name: value.shape for name, value in found.items() if isinstance(value, np.ndarray)} == expected
@@ -112,7 +120,12 @@ def test_progress_comes_every_sweep_and_never_goes_back(example) -> None:
     done = [report.done for report in sweeps]
     assert done == sorted(done)
     assert max(done) <= sweeps[0].total
-    assert {report.start for report in sweeps} == {1, 2}
+    assert {report.total for report in sweeps} == {sweeps[0].total}
+    ahead = [report for report in sweeps if report.phase == "heldout"]
+    assert sweeps[: len(ahead)] == ahead
+    assert {report.start for report in ahead} == {1, 2, 3, 4, 5}
+    assert ahead[-1].text == "holding responses out, fit 5 of at most 5, sweep 20"
+    assert {report.start for report in sweeps[len(ahead) :]} == {1, 2}
     assert "bound -" in sweeps[-1].text
     assert "clusters" in sweeps[-1].text
 
@@ -202,7 +215,11 @@ def test_truth_is_compared_where_both_know_an_item() -> None:
         ({"dimensions": 0}, "0 dimensions"),
         ({"starts": 0}, "the starts must be at least 1"),
         ({"clusters": 0}, "0 is no number of clusters"),
-        ({"clusters": "heldout"}, "heldout is no number of clusters"),
+        ({"clusters": "many"}, "many is no number of clusters"),
+        ({"folds": 1}, "1 folds cannot be held out"),
+        ({"folds": 0}, "nothing can be chosen by them"),
+        ({"folds": 0, "clusters": 3, "label_weight": 1.0}, "nothing can be chosen by them"),
+        ({"worker_prior": "pooled"}, "there is no worker prior pooled"),
         ({"label_weight": 0.0}, "the label weight 0 is out of range"),
         ({"label_weight": 1.5}, "the label weight 1.5 is out of range"),
         ({"label_weight": math.nan}, "the label weight nan is out of range"),
@@ -210,7 +227,8 @@ def test_truth_is_compared_where_both_know_an_item() -> None:
         ({"seed": 2**63}, "the seed is too large"),
         ({"scale": 0.0}, "the scale must be a number above 0"),
         ({"position_variance": math.inf}, "the position variance must be a number above 0"),
-        ({"degrees_of_freedom": 2.0}, "the degrees of freedom must be above 3"),
+        ({"degrees_of_freedom": 2.0, "dimensions": 4}, "the degrees of freedom must be above 3"),
+        ({"degrees_of_freedom": 4.0}, "the degrees of freedom must be above 5"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(change: dict, words: str) -> None:

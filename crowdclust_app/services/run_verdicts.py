@@ -1,0 +1,101 @@
+"""What the figures of a fit mean, in full sentences: whether there is structure, what was chosen, who sorts oddly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.responses import ResponseTable
+    from crowdclust_app.inference.crowdclustering.heldout import HeldOut
+
+# A gain of fewer standard errors than this is none.
+_SURE = 2.0
+# Below this share of the log-loss of base rates, a gain that is sure is small all the same.
+_LITTLE = 0.05
+# Names that a sentence lists; more are counted.
+_NAMES = 5
+
+
+def structure_sentence(heldout: HeldOut | None) -> str:
+    """Whether held-out responses are predicted better than by one base rate a worker."""
+    if heldout is None:
+        return "No response could be held out, so nothing says how well the clusters predict what they have not seen."
+    if not heldout.pairs:
+        return "No two items of a held-out response are in the others too, so nothing could be predicted."
+    figures = f"{heldout.loglik:.3f} nats a pair label against {heldout.base_loglik:.3f}"
+    if not heldout.gain > _SURE * heldout.gain_se:
+        return (
+            "No structure found: held-out responses are predicted no better by the clusters than by one base rate a "
+            f"worker ({figures})."
+        )
+    better = f"predicted better by the clusters than by one base rate a worker ({figures}, standard error of the "
+    better += f"difference {heldout.gain_se:.3f}); {heldout.accuracy:.1%} of their pair labels are met"
+    if heldout.gain < _LITTLE * -heldout.base_loglik:
+        return f"Hardly any structure found: held-out responses are {better}, but the difference is small."
+    return f"There is structure: held-out responses are {better}."
+
+
+def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -> str:
+    """What was chosen by held-out responses, where something was."""
+    if heldout is None:
+        return ""
+    chosen = []
+    if settings.get("clusters") == "heldout":
+        chosen.append(f"{heldout.clusters} cluster{'' if heldout.clusters == 1 else 's'}")
+    if settings.get("label_weight") == "auto":
+        chosen.append(f"label weight {heldout.label_weight:g}")
+    if settings.get("dimensions") == "auto":
+        chosen.append(f"{heldout.dimensions} dimensions")
+    if not chosen:
+        return ""
+    listed = chosen[0] if len(chosen) == 1 else f"{', '.join(chosen[:-1])} and {chosen[-1]}"
+    return f"Chosen by held-out responses, {heldout.folds} folds: {listed}."
+
+
+def lost_clusters_sentence(settings: Mapping[str, Any], heldout: HeldOut | None, found: int) -> str:
+    """That fewer clusters have items than were asked for or chosen."""
+    wanted = settings.get("clusters")
+    if wanted == "heldout" and heldout is not None:
+        wanted = heldout.clusters
+    if not isinstance(wanted, int) or found >= wanted:
+        return ""
+    return f"Of {wanted} clusters {found} kept items: the responses say that the others belong to these."
+
+
+def label_weight_sentence(weight: float) -> str:
+    """How much a pair label counted."""
+    if weight == 1:
+        return "Every pair label counts in full (label weight 1), as in the paper."
+    return f"Every pair label counts {weight:g} (label weight), because the labels of one HIT are not independent."
+
+
+def worker_sentences(table: ResponseTable, labels: NDArray[np.int64]) -> list[str]:
+    """Who seems to sort at random, put everything together or everything apart.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (N,)
+        Cluster of each item, 0 for none.
+    """
+    from crowdclust_app.services.judging import ALL_APART, ONE_GROUP, RANDOM, worker_rows
+
+    rows = worker_rows(table, labels, {})
+    sentences = []
+    for flag, words in (
+        (RANDOM, "hardly more like the clusters than chance would be"),
+        (ONE_GROUP, "one group for everything"),
+        (ALL_APART, "a group of its own for everything"),
+    ):
+        names = [row.name for row in rows if flag in row.flags]
+        if names:
+            sentences.append(f"{len(names)} worker{'' if len(names) == 1 else 's'} ({_listed(names)}): {words}.")
+    return sentences
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")
