@@ -1,0 +1,228 @@
+"""Held-out responses: dealt without a leak, scored as label by label, and chosen by."""
+
+from __future__ import annotations
+
+import label_by_label as slow
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled
+from crowdclust_app.evaluation.metrics import variation_of_information
+from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
+from crowdclust_app.inference.consensus.kmeans import kmeans
+from crowdclust_app.inference.crowdclustering import Crowdclustering
+from crowdclust_app.inference.crowdclustering.heldout import PRICE, Trials, deal_folds, enough, planned_fits
+from crowdclust_app.inference.crowdclustering.partition import partition_positions
+from crowdclust_app.inference.crowdclustering.prediction import (
+    Placement,
+    Scores,
+    base_rates,
+    mean_and_error,
+    same_probabilities,
+    score_table,
+)
+
+AUTO = {"clusters": "heldout", "label_weight": "auto", "worker_prior": "shared", "folds": 5, "starts": 1}
+
+
+def trials_of(table, folds=3, **parameters):
+    model = Crowdclustering(**{"dimensions": 2, "folds": folds, "layer_rounds": 5, **parameters})
+    return Trials(table, model._settings(), folds, planned_fits(folds, False, False))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_every_response_is_held_out_once_and_repeats_with_it(seed, folds):
+    random = np.random.default_rng(seed)
+    table = slow.random_table(random, 12, 4, tuple(random.integers(1, 8, 20)))
+    # the same worker sorts the same HIT again
+    again = slow.ResponseTable(
+        **{name: getattr(table, name) for name in table.__dataclass_fields__ if name != "hit_of_response"},
+        hit_of_response=np.arange(20) // 2,
+    )
+    fold = deal_folds(again, folds, seed)
+    np.testing.assert_array_equal(fold >= 0, again.sizes >= 2)
+    unit = again.worker_of_response * 100 + again.hit_of_response
+    for one in np.unique(unit):
+        assert len(set(fold[(unit == one) & (fold >= 0)])) <= 1
+    for worker in range(4):
+        mine = (again.worker_of_response == worker) & (fold >= 0)
+        _, places = np.unique(unit[mine], return_index=True)
+        counts = np.bincount(fold[mine][places], minlength=folds)
+        assert counts.max() - counts.min() <= 1
+    np.testing.assert_array_equal(fold, deal_folds(again, folds, seed))
+
+
+def test_what_is_held_out_has_no_part_in_what_predicts_it():
+    random = np.random.default_rng(0)
+    table = slow.random_table(random, 12, 3, (5, 6, 7, 4, 8, 6, 5, 7, 6))
+    trials = trials_of(table)
+    placement = trials.placement(trials.settings, 0)
+    # other groups in the held-out responses change nothing
+    held = np.repeat(trials.fold_of == 0, table.sizes)
+    groups = np.where(held, 0, table.groups)
+    other = slow.ResponseTable(
+        **{name: getattr(table, name) for name in table.__dataclass_fields__ if name != "groups"}, groups=groups
+    )
+    again = trials_of(other)
+    np.testing.assert_array_equal(again.placement(again.settings, 0).mean, placement.mean)
+    assert not np.array_equal(
+        trials_of(other).placement(again.settings, 1).mean, trials.placement(trials.settings, 1).mean
+    )
+    np.testing.assert_array_equal(base_rates(trials.train(0)), base_rates(again.train(0)))
+
+
+def test_responses_are_scored_as_label_by_label():
+    random = np.random.default_rng(1)
+    table = slow.random_table(random, 12, 3, (5, 6, 1, 4, 8, 2), groups=2)
+    cluster = random.integers(-1, 3, 12)
+    chance = random.uniform(0.05, 0.95, (3, 3, 3))
+    chance = (chance + chance.transpose(0, 2, 1)) / 2
+    scores = score_table(table, cluster, chance)
+    for r in range(table.n_responses):
+        here = slice(table.response_ptr[r], table.response_ptr[r + 1])
+        items, groups = table.items[here], table.groups[here]
+        total, pairs, right = 0.0, 0, 0
+        for p in range(len(items)):
+            for q in range(p):
+                a, b = cluster[items[p]], cluster[items[q]]
+                if a >= 0 and b >= 0:
+                    same = chance[table.worker_of_response[r], a, b]
+                    together = groups[p] == groups[q]
+                    total += np.log(same if together else 1 - same)
+                    pairs += 1
+                    right += together == (same >= 0.5)
+        assert scores.loglik[r] == pytest.approx(total, abs=1e-12)
+        assert (scores.pairs[r], scores.right[r]) == (pairs, right)
+
+
+def test_predictions_integrate_over_a_cluster_and_over_the_worker():
+    """By sampling items from their clusters and weights from their posterior."""
+    random = np.random.default_rng(2)
+    mean = np.concatenate([random.normal([1.5, 0], 0.3, (40, 2)), random.normal([-1, 1], 0.5, (40, 2))])
+    placement = Placement(
+        80, np.arange(80), mean, np.full((80, 2), 0.05), np.eye(2)[None] * 0.8, np.full((1, 2, 2), 0.1),
+        np.array([-0.4]), np.array([0.2]),
+    )  # fmt: skip
+    partition = np.repeat([0, 1], 40)
+    found = same_probabilities(placement, partition)[0]
+    n = 200_000
+    first, second, cross = (random.normal(0, np.sqrt(0.1), n) for _ in range(3))
+    bias = -0.4 + random.normal(0, np.sqrt(0.2), n)
+    for a in range(2):
+        for b in range(2):
+            x, y = (
+                mean[random.integers(40 * k, 40 * k + 40, n)] + random.normal(0, np.sqrt(0.05), (n, 2)) for k in (a, b)
+            )
+            activity = (0.8 + first) * x[:, 0] * y[:, 0] + (0.8 + second) * x[:, 1] * y[:, 1] + bias
+            activity += cross * (x[:, 0] * y[:, 1] + x[:, 1] * y[:, 0])
+            assert found[a, b] == pytest.approx(np.mean(1 / (1 + np.exp(-activity))), abs=0.03)
+
+
+def test_base_rates_are_each_worker_s_share_shrunk_to_everybody_s():
+    table = slow.table_of([(0, {0: 0, 1: 0, 2: 1}), (1, {0: 0, 1: 0})], 3, 3)
+    overall = 2 / 4
+    np.testing.assert_allclose(base_rates(table), [(1 + 10 * overall) / 13, (1 + 10 * overall) / 11, overall])
+
+
+def test_the_standard_error_takes_responses_for_the_units():
+    random = np.random.default_rng(3)
+    values = random.normal(-2, 1, 2000)
+    mean, error = mean_and_error(values, np.full(2000, 4.0))
+    assert mean == pytest.approx(values.mean() / 4)
+    assert error == pytest.approx(values.std(ddof=1) / np.sqrt(2000) / 4)
+    assert mean_and_error(np.array([1.0, 9.0]), np.array([2.0, 0.0])) == (0.5, np.inf)
+    assert mean_and_error(np.zeros(0), np.zeros(0)) == (0.0, np.inf)
+
+
+def scores(*per_label):
+    return Scores(np.tile(per_label, 50), np.ones(50 * len(per_label)), np.zeros(50 * len(per_label)))
+
+
+def test_a_cluster_has_to_be_worth_its_price():
+    tried = [(1, scores(-0.70)), (2, scores(-0.50)), (3, scores(-0.50 + 0.9 * PRICE * 0.2))]
+    assert enough(tried) == 1
+    tried = [(1, scores(-0.70)), (2, scores(-0.50)), (3, scores(-0.48))]
+    assert enough(tried) == 2
+    # no gain that is sure
+    assert enough([(1, scores(-0.7, -0.1)), (2, scores(-0.1, -0.69))]) == 0
+    assert enough([(1, scores(-0.7))]) == 0
+
+
+def test_partitions_follow_uneven_clusters_of_one_shape():
+    random = np.random.default_rng(4)
+    shape = random.normal(size=(300, 2)) * [0.5, 0.2]
+    truth = np.repeat([0, 1, 2], [200, 70, 30])
+    positions = shape + np.array([[0, 0], [0.4, 1.2], [-0.4, -1.2]])[truth]
+    found, begun = partition_positions(positions, 3, 0), kmeans(positions, 3, 4, 0)
+    assert variation_of_information(found, truth) == pytest.approx(0.0, abs=1e-12)
+    assert variation_of_information(begun, truth) > 0.1
+    assert set(partition_positions(np.zeros((4, 2)), 3, 0)) <= {0, 1, 2}
+    np.testing.assert_array_equal(partition_positions(positions[:5], 9, 0).max() < 5, True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_everything_automatic_finds_the_paper_s_example(seed):
+    campaign = tall_red_campaign(TallRedSettings(seed=seed))
+    model = Crowdclustering(**AUTO, seed=seed).fit(campaign.table)
+    assert model.heldout_.clusters == 4 == len(model.means_)
+    assert variation_of_information(model.labels_, campaign.truth) == pytest.approx(0.0, abs=1e-12)
+    assert model.label_weight_ == model.heldout_.label_weight
+    assert model.heldout_.gain > 5 * model.heldout_.gain_se
+    assert model.heldout_.responses == campaign.table.n_responses
+    # who sorts at random is predicted worst
+    assert campaign.worker_kinds[int(np.argmin(model.heldout_.worker_loglik))] == "random"
+    again = Crowdclustering(**AUTO, seed=seed).fit(campaign.table)
+    assert again.heldout_.tried == model.heldout_.tried
+    np.testing.assert_array_equal(again.positions_, model.positions_)
+
+
+def test_random_answers_have_no_structure():
+    random = np.random.default_rng(5)
+    table = slow.random_table(random, 60, 6, (10,) * 60)
+    model = Crowdclustering(**AUTO, dimensions=2).fit(table)
+    assert model.heldout_.clusters == 1 == len(model.means_)
+    assert model.heldout_.gain < 2 * model.heldout_.gain_se
+
+
+def test_a_single_response_cannot_be_held_out():
+    table = slow.table_of([(0, {0: 0, 1: 0, 2: 1}), (0, {1: 0})])
+    model = Crowdclustering(**AUTO, dimensions=2).fit(table)
+    assert model.heldout_ is None
+    assert model.label_weight_ == 1.0
+    # two that share no item predict nothing, and are no reason to stop
+    apart = slow.table_of([(0, {0: 0, 1: 0}), (1, {2: 0, 3: 1})])
+    model = Crowdclustering(**AUTO, dimensions=2).fit(apart)
+    assert model.heldout_.pairs == 0
+    assert np.isnan(model.heldout_.worker_loglik).all()
+
+
+@pytest.mark.parametrize("prior", ["shared", "independent"])
+@pytest.mark.parametrize("wanted", [2, 4, 6])
+def test_a_given_number_of_clusters_is_found_in_noisy_responses(prior, wanted):
+    from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+
+    noisy = SimulationSettings(
+        items=180, clusters=6, items_per_hit=10, redundancy=6, workers_per_hit=2, workers=20, noise=0.15
+    )
+    table = simulate_campaign(noisy).table
+    model = Crowdclustering(starts=1, clusters=wanted, worker_prior=prior).fit(table)
+    assert len(model.means_) == wanted
+
+
+def test_cancelling_stops_while_responses_are_held_out():
+    table = slow.random_table(np.random.default_rng(6))
+    token, told = CancelToken(), []
+
+    def progress(snapshot):
+        told.append(snapshot)
+        if snapshot.start == 2:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        Crowdclustering(**AUTO, dimensions=2).fit(table, progress=progress, cancel=token)
+    assert {snapshot.phase for snapshot in told} == {"heldout"}
+    assert [snapshot.start for snapshot in told].count(2) == 1
