@@ -77,7 +77,8 @@ def test_the_lock_holds_every_declared_dependency_within_its_range() -> None:
     from packaging.requirements import Requirement
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    extras = project["optional-dependencies"].values()
+    declared = [*project["dependencies"], *(text for extra in extras for text in extra)]
     locked: dict[str, list[str]] = {}
     for name, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", (ROOT / "requirements.lock").read_text(), re.M):
         locked.setdefault(name, []).append(version)

@@ -153,5 +153,5 @@ def test_categories_of_uneven_size(items: int, clusters: int, ratio: float) -> N
 
 
 def test_a_size_ratio_below_one_is_refused() -> None:
-    with pytest.raises(UserError, match="the largest category cannot be 0.5 times"):
+    with pytest.raises(UserError, match=r"the largest category cannot be 0\.5 times"):
         SimulationSettings(size_ratio=0.5)
