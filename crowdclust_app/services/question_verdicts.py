@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ IN, OUT, UNDECIDED = "in", "out", "undecided"
 DECIDED_AT = 0.8
 """A photo is verified in, or out, when that is at least as probable as this; a majority decides at more than half."""
 _VOTES = "majority"
+# Its time grows with the square of a worker's answers: beyond so many (half a minute) it is not among the others.
+_SLOW, _MOST_ANSWERS = "bp2", 5000
 CLASSES = (Said.NO.value, Said.YES.value)
 
 
@@ -175,7 +178,7 @@ def look_at_answers(
     Parameters
     ----------
     methods
-        Names of aggregators; one that cannot be applied to these answers is left out.
+        Names of aggregators; one that cannot be applied to these answers, or not within reasonable time, is left out.
 
     Raises
     ------
@@ -203,12 +206,14 @@ def verify(
     for answer in given:
         counts[answer.said][position[answer.item]] += 1
     labels = [answer for answer in given if answer.said is not Said.SKIP]
+    most = max(Counter(answer.worker for answer in labels).values(), default=0)
+    chosen = [name for name in methods if name != _SLOW or most <= _MOST_ANSWERS or asked.method == _SLOW]
     found = []
-    for done, name in enumerate(methods if labels else ()):
+    for done, name in enumerate(chosen if labels else ()):
         if cancel is not None:
             cancel.check()
         if progress is not None:
-            progress(ProgressReport(done, len(methods), f"Aggregating by {name}"))
+            progress(ProgressReport(done, len(chosen), f"Aggregating by {name}"))
         fitted = _fit(name, labels, cancel)
         if fitted is not None:
             found.append(_verdicts(fitted, asked, position, names))

@@ -24,6 +24,8 @@ from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verifi
 from crowdclust_app.services.verifying import QuestionSetInfo
 
 DISPUTED, AGREED = "disputed", "agreed"
+# Laying out more would hold up the window; the most telling come first, and the buttons count them all.
+MOST_SHOWN = 20_000
 KINDS = {
     DISPUTED: ("Disputed", "No photo has answers of both kinds."),
     UNDECIDED: ("Undecided", "Every photo is decided."),
@@ -203,7 +205,7 @@ class LeadPage(QWidget):
             button.setText(f"{KINDS[kind][0]} {count:,}" if self._verification is not None else KINDS[kind][0])
             button.setChecked(kind == self._kind)
         positions = self._positions(self._kind)
-        self.wall.show_tiles(positions, self._tile, self._files)
+        self.wall.show_tiles(positions[:MOST_SHOWN], self._tile, self._files)
         self.wall.setVisible(bool(positions))
         empty = self._verification is not None and not positions
         unanswered = empty and not self._verification.labels  # type: ignore[union-attr]
