@@ -277,7 +277,7 @@ def _figures(verification: Verification) -> str:
 def _bounds(verification: Verification) -> str:
     """What the theorems say of the verdicts."""
     if verification.bound is None or verification.bound_now is None:
-        return "How many verdicts will be wrong is estimated after the first answers."
+        return "Wrong verdicts are estimated after the first answers"
     theorem = "Theorem 1" if verification.question_set.policy is Policy.UNIFORM else "Theorem 2"
     per_item = verification.question_set.wanted
     return (
