@@ -38,6 +38,8 @@ TURNS_LEFT = 2
 NOISE = 0.03
 # Labels of one HIT are not independent: with their full weight the strays break the clusters apart.
 LABEL_WEIGHT = 0.2
+# Enough for four categories; to try others would have kernels compiled for them on a new computer first.
+DIMENSIONS = 4
 INSTRUCTIONS = "Put together what belongs together for you. There is no right and no wrong, and any number of groups."
 
 # Shares of the whole, for one bar that never goes back.
@@ -253,7 +255,8 @@ def _submit(
 def _fit(campaign: Campaign, seed: int, progress: Progress, cancel: CancelToken | None) -> Run:
     from crowdclust_app.services.fitting import FitSettings, fit_campaign
 
-    return fit_campaign(campaign, FitSettings(label_weight=LABEL_WEIGHT, seed=seed), progress, cancel)
+    settings = FitSettings(label_weight=LABEL_WEIGHT, dimensions=DIMENSIONS, seed=seed)
+    return fit_campaign(campaign, settings, progress, cancel)
 
 
 def _summary(path: Path, added: int, run: Run, truth: Mapping[str, str]) -> dict[str, Any]:

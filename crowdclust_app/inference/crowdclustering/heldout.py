@@ -42,7 +42,8 @@ COARSE = (2, 3, 4, 6, 8, 10, 12, 16, 20)
 PRICE = 0.01
 # A difference of so many standard errors is believed.
 SURE = 2.0
-# A lower label weight is as good as a higher one if it lacks less than this part of a standard error.
+# What is preferred for other reasons, a lower label weight or fewer clusters, is as good if it lacks less than this
+# part of a standard error.
 EQUAL = 0.5
 # Label weights and dimensions, in the order in which they are tried, as long as each is better than those before.
 WEIGHTS = (1.0, 0.5, 0.25, 0.1)
@@ -50,6 +51,8 @@ MORE_DIMENSIONS = (4, 6)
 FEWER_DIMENSIONS = (2,)
 # Folds on which they are compared.
 TRIAL_FOLDS = 2
+# With so many held-out pair labels another fold says nothing new: a large campaign needs one fold, a small one all.
+ENOUGH_LABELS = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,11 @@ def deal_folds(table: ResponseTable, folds: int, seed: int) -> Ints:
     return fold
 
 
+def useful_folds(table: ResponseTable, folds: int) -> int:
+    """How many of so many folds to use until `ENOUGH_LABELS` pair labels are held out."""
+    return min(folds, -(-ENOUGH_LABELS * folds // max(table.n_pair_labels, 1)))
+
+
 def can_hold_out(table: ResponseTable) -> bool:
     """Whether there are two units to hold out, the rest with labels each time."""
     return int(deal_folds(table, 2, 0).max(initial=-1)) == 1
@@ -129,7 +137,7 @@ class Trials:
     settings
         Of the fits; label weight and dimensions are replaced when others are tried.
     folds
-        How many.
+        In how many the responses are dealt; afterwards, how many of these are used.
     planned
         Fits that may be needed, for the progress.
     progress, cancel, began
@@ -150,7 +158,7 @@ class Trials:
 
     def __post_init__(self) -> None:
         self.fold_of = deal_folds(self.table, self.folds, self.settings.seed)
-        self.folds = int(self.fold_of.max()) + 1
+        self.folds = useful_folds(self.table, int(self.fold_of.max()) + 1)
         self.tests = [self.table.take(self.fold_of == fold) for fold in range(self.folds)]
 
     def check(self) -> None:
@@ -234,7 +242,8 @@ def enough(tried: Sequence[tuple[int, Scores]]) -> int:
 
     Every cluster costs a share `PRICE` of what the best number of clusters gains over one cluster. More clusters than
     there are still predict a little better when they cut along the positions' spread inside a cluster; they gain less
-    than that. Where the gain is not twice its standard error, one cluster is enough.
+    than that. Fewer clusters are as good where, prices paid, they lack less than `EQUAL` standard errors of the
+    difference. Where the gain is not twice its standard error, one cluster is enough.
 
     Parameters
     ----------
@@ -251,7 +260,12 @@ def enough(tried: Sequence[tuple[int, Scores]]) -> int:
     if not worth > SURE * error:
         return 0
     gains = [scores.per_label - PRICE * worth * clusters for clusters, scores in tried]
-    return int(np.argmax(gains))
+    top = int(np.argmax(gains))
+    for place in range(top):
+        error = mean_and_error(tried[top][1].loglik - tried[place][1].loglik, best.pairs)[1]
+        if gains[top] - gains[place] < EQUAL * error:
+            return place
+    return top
 
 
 def choose_clusters(trials: Trials, settings: Settings) -> tuple[list[tuple[int, Scores]], int]:
