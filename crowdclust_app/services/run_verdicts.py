@@ -53,7 +53,8 @@ def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -> str
     if not chosen:
         return ""
     listed = chosen[0] if len(chosen) == 1 else f"{', '.join(chosen[:-1])} and {chosen[-1]}"
-    return f"Chosen by held-out responses, {heldout.folds} folds: {listed}."
+    folds = "1 fold" if heldout.folds == 1 else f"{heldout.folds} folds"
+    return f"Chosen by held-out responses, {folds}: {listed}."
 
 
 def lost_clusters_sentence(settings: Mapping[str, Any], heldout: HeldOut | None, found: int) -> str:

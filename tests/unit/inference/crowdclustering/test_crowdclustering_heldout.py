@@ -14,7 +14,14 @@ from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.crowdclustering import Crowdclustering
-from crowdclust_app.inference.crowdclustering.heldout import PRICE, Trials, deal_folds, enough, planned_fits
+from crowdclust_app.inference.crowdclustering.heldout import (
+    PRICE,
+    Trials,
+    deal_folds,
+    enough,
+    planned_fits,
+    useful_folds,
+)
 from crowdclust_app.inference.crowdclustering.partition import partition_positions
 from crowdclust_app.inference.crowdclustering.prediction import (
     Placement,
@@ -226,3 +233,13 @@ def test_cancelling_stops_while_responses_are_held_out():
         Crowdclustering(**AUTO, dimensions=2).fit(table, progress=progress, cancel=token)
     assert {snapshot.phase for snapshot in told} == {"heldout"}
     assert [snapshot.start for snapshot in told].count(2) == 1
+
+
+def test_a_large_campaign_needs_one_fold_and_a_small_one_all() -> None:
+    small = tall_red_campaign(TallRedSettings(seed=0)).table
+    assert useful_folds(small, 5) == 5
+    many = small.take(np.tile(np.arange(small.n_responses), 1 + 5 * 40_000 // small.n_pair_labels))
+    assert many.n_pair_labels >= 5 * 40_000
+    assert useful_folds(many, 5) == 1
+    middle = many.take(np.arange(many.n_responses) < many.n_responses // 2)
+    assert useful_folds(middle, 5) == 2 + (middle.n_pair_labels * 2 < 5 * 40_000)
