@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_import_fit_export_check(run, campaign: Path, responses: Path, tmp_path:
     assert first.summary["run"] == 1
     assert first.summary["cluster_sizes"] == [6, 6]
     second = run("fit", campaign, *FAST)
-    assert "Stored as run  2" in second.out
+    assert re.search(r"^Stored as run +2$", second.out, re.M)
 
     truth = tmp_path / "truth.csv"
     truth.write_text("item,category\ncold/00.png,cold\nwarm/01.png,warm\n")

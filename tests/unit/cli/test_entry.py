@@ -39,8 +39,7 @@ def test_help_and_version(run) -> None:
 
 def test_commands_and_options_that_are_not_built_do_not_appear(run) -> None:
     text = run("--help").out + run("fit", "--help").out + run("open", "--help").out + run("import", "--help").out
-    for word in ("split", "merge", "--threads", "heldout", "auto", "worker-prior", "--stage",
-                 "kiosk", "labels,", "postgresql"):  # fmt: skip
+    for word in ("split", "merge", "--threads", "--stage", "kiosk", "labels,", "postgresql"):
         assert word not in text
     for word in ("experts", "gp", "features"):
         assert word not in run("aggregate", "--help").out
@@ -129,7 +128,10 @@ def big(tmp_path: Path) -> Path:
 
 def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing(big: Path, tmp_path: Path) -> None:
     """The bar is drawn on a terminal; an interrupt then takes it away and ends with 130."""
-    leader, follower = pty.openpty()
+    try:
+        leader, follower = pty.openpty()
+    except OSError as error:
+        pytest.skip(f"no terminal can be made here: {error}")
     process = subprocess.Popen(
         [*COMMAND, "fit", str(big), "--starts", "200", "--out", str(tmp_path / "fitted")],
         stdin=subprocess.DEVNULL,
