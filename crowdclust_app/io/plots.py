@@ -94,7 +94,7 @@ def require_matplotlib() -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise UserError(
-            "plots need the package matplotlib, which is not installed", todo="install crowdclust[bench]"
+            "plots need the package matplotlib, which is not installed", todo="install crowdclust again"
         ) from error
 
 

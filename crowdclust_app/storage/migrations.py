@@ -19,7 +19,35 @@ from crowdclust_app.storage.probe import file_uri, reading
 
 Step = Callable[[sqlite3.Connection], None]
 
-STEPS: Mapping[int, Step] = {}
+
+def _to_version_2(connection: sqlite3.Connection) -> None:
+    """Add stages of stages, the lead's decisions, preferences, and what may be taken back."""
+    for statement in (
+        "ALTER TABLE stages ADD COLUMN parent TEXT REFERENCES stages(name)",
+        "ALTER TABLE stages ADD COLUMN run INTEGER REFERENCES runs(number)",
+        "ALTER TABLE stages ADD COLUMN cluster INTEGER",
+        "ALTER TABLE stages ADD COLUMN removed_at TEXT",
+        "ALTER TABLE hits ADD COLUMN repeats INTEGER REFERENCES hits(number)",
+        "ALTER TABLE assignments ADD COLUMN skip_reason TEXT",
+        "ALTER TABLE question_sets ADD COLUMN learning TEXT",
+        """CREATE TABLE stage_items (
+            stage TEXT NOT NULL REFERENCES stages(name), item INTEGER NOT NULL REFERENCES items(number),
+            PRIMARY KEY (stage, item)) WITHOUT ROWID""",
+        "CREATE TABLE flags_taken_back (flag INTEGER PRIMARY KEY REFERENCES flags(number), at TEXT NOT NULL)",
+        """CREATE TABLE decisions (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind <> ''),
+            run INTEGER REFERENCES runs(number), detail TEXT NOT NULL,
+            undoes INTEGER UNIQUE REFERENCES decisions(number),
+            CONSTRAINT an_undo_undoes_a_decision CHECK ((kind = 'undo') = (undoes IS NOT NULL)))""",
+        "CREATE INDEX decisions_by_kind ON decisions (kind, run, number)",
+        "CREATE TABLE preferences (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+        *schema.rules_of_tables("flags_taken_back", "decisions", "stage_items"),
+        schema.view("standing_decisions"),
+    ):
+        connection.execute(statement)
+
+
+STEPS: Mapping[int, Step] = {1: _to_version_2}
 
 
 def migrate(path: Path, version: int) -> Path:

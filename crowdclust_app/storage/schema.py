@@ -1,10 +1,10 @@
-"""Tables of a campaign file, schema version 1.
+"""Tables of a campaign file, schema version 2.
 
 Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags`, `runs`, `questions` and
-`question_events` carry triggers that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. The
-items of a response are written first and its row in `responses` last: that row seals the set, after it no item can be
+`question_events` carry triggers that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. So
+are the items of a stage and the lead's decisions (names, merges, exclusions, gold items and the like). The items of a response are written first and its row in `responses` last: that row seals the set, after it no item can be
 added, and it is refused unless the set covers exactly the items of the HIT. A HIT counts its submissions and cannot
-have more than `R`. An answer to a question is taken back by an event of its own.
+have more than `R`. An answer to a question, a decision and a flag are taken back by a row of their own.
 
 Times are ISO 8601 text in UTC with microseconds: they sort as text.
 """
@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x43726443  # "CrdC"
 
 metadata = MetaData()
@@ -53,6 +53,19 @@ stages = Table(
     Column("workers_per_hit", Integer, nullable=False),
     Column("seed", Integer, nullable=False),
     Column("created_at", Text, nullable=False),
+    # What a stage subdivides: a cluster of a run of the stage above it; none of these for the whole collection
+    Column("parent", Text, ForeignKey("stages.name")),
+    Column("run", Integer, ForeignKey("runs.number")),
+    Column("cluster", Integer),
+    Column("removed_at", Text),  # a stage that was removed is out of sight; its answers stay
+)
+
+stage_items = Table(
+    "stage_items",
+    metadata,
+    Column("stage", Text, ForeignKey("stages.name"), primary_key=True),  # the whole collection has no rows: all items
+    Column("item", Integer, ForeignKey("items.number"), primary_key=True),
+    sqlite_with_rowid=False,
 )
 
 items = Table(
@@ -86,6 +99,9 @@ hits = Table(
     Column("workers_wanted", Integer, CheckConstraint("workers_wanted >= 0"), nullable=False),
     # How many workers have submitted it, kept by the rules below: handing out looks at thousands of HITs at once.
     Column("submitted", Integer, nullable=False, server_default=text("0")),
+    Column(
+        "repeats", Integer, ForeignKey("hits.number")
+    ),  # the same items a second time, to see how people agree with themselves
     CheckConstraint("workers_wanted = 0 OR submitted <= workers_wanted", name="a_hit_has_no_more_than_its_workers"),
     Index("hits_by_need", "submitted", "position", sqlite_where=text("submitted < workers_wanted")),
 )
@@ -120,6 +136,7 @@ assignments = Table(
     Column("last_event_at", Text, nullable=False),  # the lease counts from here
     Column("closed_at", Text),
     Column("active_seconds", Float, nullable=False, server_default=text("0")),
+    Column("skip_reason", Text),
     UniqueConstraint("hit", "worker"),  # never twice to one worker
     Index("one_open_assignment_a_worker", "worker", unique=True, sqlite_where=text("status = 'open'")),
     Index("assignments_by_hit", "hit", "status", "last_event_at"),
@@ -194,6 +211,13 @@ flags = Table(
     sqlite_autoincrement=True,
 )
 
+flags_taken_back = Table(
+    "flags_taken_back",
+    metadata,
+    Column("flag", Integer, ForeignKey("flags.number"), primary_key=True),
+    Column("at", Text, nullable=False),
+)
+
 truth = Table(
     "truth",
     metadata,
@@ -232,6 +256,7 @@ question_sets = Table(
     Column("cluster", Integer),
     Column("method", Text, nullable=False),  # whose verdict counts; the lead may choose another
     Column("created_at", Text, nullable=False),
+    Column("learning", Text),  # JSON: how answers are learnt from the images; none where they are not
     CheckConstraint("(run IS NULL) = (cluster IS NULL)", name="a_cluster_is_of_a_run"),
     sqlite_autoincrement=True,
 )
@@ -263,6 +288,27 @@ question_events = Table(
     sqlite_autoincrement=True,
 )
 
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("kind", Text, CheckConstraint("kind <> ''"), nullable=False),
+    Column("run", Integer, ForeignKey("runs.number")),  # for what is decided about the clusters of a run
+    Column("detail", Text, nullable=False),  # JSON
+    Column("undoes", Integer, ForeignKey("decisions.number"), unique=True),
+    CheckConstraint("(kind = 'undo') = (undoes IS NOT NULL)", name="an_undo_undoes_a_decision"),
+    Index("decisions_by_kind", "kind", "run", "number"),
+    sqlite_autoincrement=True,
+)
+
+preferences = Table(
+    "preferences",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),  # JSON
+)
+
 _FIXED = {
     "events": "what was done is history and is never changed",
     "responses": "a submitted response is never changed; a revision supersedes it",
@@ -270,7 +316,10 @@ _FIXED = {
     "response_groups": "a submitted response is never changed; a revision supersedes it",
     "flags": "a flag is history and is never changed",
     "runs": "a run is never changed; fit again",
+    "flags_taken_back": "a flag is history and is never changed",
+    "decisions": "a decision is history and is never changed; it is taken back by another",
     "hit_items": "the items of a HIT never change",
+    "stage_items": "the items of a stage never change",
     "questions": "the items of a question set never change",
     "question_events": "what was answered is history and is never changed",
 }
@@ -356,6 +405,12 @@ _VIEWS = (
     JOIN items ib ON ib.number = b.item
     """,
     """
+    CREATE VIEW standing_decisions AS
+    SELECT d.number, d.at, d.kind, d.run, d.detail
+    FROM decisions d
+    WHERE d.kind <> 'undo' AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.undoes = d.number)
+    """,
+    """
     CREATE VIEW standing_answers AS
     SELECT e.number, e.question_set, e.item, e.worker, e.kind, e.at, e.seconds
     FROM question_events e
@@ -364,15 +419,25 @@ _VIEWS = (
 )
 
 
-def rules() -> tuple[str, ...]:
-    """Statements that make the triggers and views, in the order in which they can be run."""
-    fixed = tuple(
-        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{why}'); END"
-        for table, why in _FIXED.items()
+def rules_of_tables(*tables: str) -> tuple[str, ...]:
+    """Statements that make the triggers of tables whose rows never change."""
+    return tuple(
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{_FIXED[table]}'); END"
+        for table in tables
         for verb in ("UPDATE", "DELETE")
     )
-    return fixed + _RULES + _VIEWS
+
+
+def view(name: str) -> str:
+    """The statement that makes a view."""
+    return next(statement for statement in _VIEWS if statement.split()[2] == name)
+
+
+def rules() -> tuple[str, ...]:
+    """Statements that make the triggers and views, in the order in which they can be run."""
+    return rules_of_tables(*_FIXED) + _RULES + _VIEWS
 
 
 TRIGGER_NAMES = frozenset(statement.split()[2] for statement in rules() if statement.split()[1] == "TRIGGER")
-VIEW_NAMES = ("current_responses", "pair_labels", "standing_answers")
+VIEW_NAMES = ("current_responses", "pair_labels", "standing_decisions", "standing_answers")

@@ -62,8 +62,9 @@ def test_an_installed_wheel_finds_its_icons_and_starts(wheel: Path, tmp_path: Pa
     assert re.fullmatch(r"crowdclust \d+\.\d+\.\d+", version)
 
 
-def test_the_lock_names_no_addresses_and_pins_with_hashes() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock"])
+def test_the_lock_names_no_addresses_and_pins_with_hashes(name: str) -> None:
+    lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
     pins = [line for line in lock.splitlines() if re.match(r"^[a-z]", line)]
     assert pins
@@ -77,15 +78,19 @@ def test_the_lock_holds_every_declared_dependency_within_its_range() -> None:
     from packaging.requirements import Requirement
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"].values()
-    declared = [*project["dependencies"], *(text for extra in extras for text in extra)]
-    locked: dict[str, list[str]] = {}
-    for name, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", (ROOT / "requirements.lock").read_text(), re.M):
-        locked.setdefault(name, []).append(version)
-    for text in declared:
-        requirement = Requirement(text)
-        versions = locked[requirement.name.lower().replace("_", "-")]
-        assert all(requirement.specifier.contains(version) for version in versions), text
+    extras = project["optional-dependencies"]
+    everyday = [*project["dependencies"], *(text for name in extras if name != "bench" for text in extras[name])]
+    for lock, declared in (
+        ("requirements.lock", everyday),
+        ("requirements-bench.lock", [*everyday, *extras["bench"]]),
+    ):
+        locked: dict[str, list[str]] = {}
+        for name, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", (ROOT / lock).read_text(), re.M):
+            locked.setdefault(name, []).append(version)
+        for text in declared:
+            requirement = Requirement(text)
+            versions = locked[requirement.name.lower().replace("_", "-")]
+            assert all(requirement.specifier.contains(version) for version in versions), text
 
 
 def test_the_excluded_pyside_releases_stay_excluded() -> None:

@@ -111,3 +111,43 @@ def test_what_lies_in_the_log_is_in_the_backup(old_file: Path) -> None:
 
 def test_every_version_has_a_step() -> None:
     assert sorted(migrations.STEPS) == list(range(1, schema.SCHEMA_VERSION))
+
+
+def test_a_file_of_version_1_opens_with_everything_in_it_and_takes_new_answers(tmp_path: Path) -> None:
+    path = tmp_path / "birds.crowdclust"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((Path(__file__).parent / "version1.sql").read_text(encoding="utf-8"))
+        connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+    with Campaign.open(path) as campaign:
+        assert [worker.name for worker in campaign.workers()] == ["Ann", "Bo"]
+        assert len(campaign.responses()) == 3
+        do_next(campaign, campaign.workers()[1])
+        assert len(campaign.responses()) == 4
+    assert version_of(path) == schema.SCHEMA_VERSION
+
+
+def test_a_migrated_file_has_the_tables_columns_and_rules_of_a_new_one(
+    tmp_path: Path, make_campaign: MakeCampaign
+) -> None:
+    old = tmp_path / "old.crowdclust"
+    with closing(sqlite3.connect(old)) as connection:
+        connection.executescript((Path(__file__).parent / "version1.sql").read_text(encoding="utf-8"))
+        connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+    Campaign.open(old).close()
+    new = make_campaign()
+    new.close()
+
+    def shape(path: Path) -> dict[str, set[str]]:
+        with closing(sqlite3.connect(path)) as connection:
+            names = connection.execute("SELECT type || ' ' || name, name, type FROM sqlite_master").fetchall()
+            return {
+                key: {row[1] for row in connection.execute(f"PRAGMA table_info('{name}')")}
+                if kind == "table"
+                else set()
+                for key, name, kind in names
+                if not name.startswith("sqlite_")
+            }
+
+    assert shape(old) == shape(new.path)
