@@ -2,7 +2,8 @@
 
 Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags`, `runs`, `questions` and
 `question_events` carry triggers that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. So
-are the items of a stage and the lead's decisions (names, merges, exclusions, gold items and the like). The items of a response are written first and its row in `responses` last: that row seals the set, after it no item can be
+are the items of a stage and the lead's decisions (names, merges, exclusions, gold items and the like). The
+items of a response are written first and its row in `responses` last: that row seals the set, after it no item can be
 added, and it is refused unless the set covers exactly the items of the HIT. A HIT counts its submissions and cannot
 have more than `R`. An answer to a question, a decision and a flag are taken back by a row of their own.
 
