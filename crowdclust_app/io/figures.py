@@ -1,0 +1,239 @@
+"""Plots (`domain.plots`) as PNG, SVG and PDF, drawn by matplotlib without any window or state."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crowdclust_app.domain.plots import Curves, Matrix, MatrixGrid, Plot, Points
+from crowdclust_app.io.atomic import atomic_file
+from crowdclust_app.io.csvtext import write_table
+from crowdclust_app.io.plots import COLOURS, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+_DOTS = 160
+_COLUMNS = 8  # matrices a row, as in the paper's Figure 3
+_MOST_LABELLED = 40  # rows of a matrix that still have their words
+_MOST_WRITTEN = 12  # rows of a matrix that still have their figures
+_MISSING = "\u25a1"
+
+
+def figure_bytes(plot: Plot, kind: str = "png", width: float = 7.0) -> bytes:
+    """Draw a plot.
+
+    Parameters
+    ----------
+    plot
+        What it shows.
+    kind
+        `png`, `svg` or `pdf`; points are pixels in all of them, everything else stays lines and letters.
+    width
+        In inches.
+
+    Returns
+    -------
+    bytes
+        The file's content; the same plot gives the same bytes.
+    """
+    import matplotlib as mpl
+
+    figure = _figure(plot, width)
+    buffer = io.BytesIO()
+    # no date and no random ids, so that the same run gives the same file
+    metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+    with mpl.rc_context(
+        {"svg.hashsalt": f"crowdclust {plot.name}", "svg.fonttype": "path", "font.family": list(_families())}
+    ):
+        figure.savefig(buffer, format=kind, dpi=_DOTS, metadata=metadata)
+    return buffer.getvalue()
+
+
+def write_figure(folder: Path, plot: Plot, kinds: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
+    """Write a plot and the numbers behind it.
+
+    Parameters
+    ----------
+    folder
+        Where; it must exist.
+    kinds
+        Of `FORMATS`.
+
+    Returns
+    -------
+    tuple of Path
+        The pictures in this order, and the CSV file last.
+    """
+    paths = []
+    for kind in kinds:
+        path = folder / f"{plot.name}.{kind}"
+        content = figure_bytes(plot, kind)
+        with atomic_file(path) as file:
+            file.write(content)
+        paths.append(path)
+    header, rows = plot.table()
+    numbers = folder / f"{plot.name}.csv"
+    write_table(numbers, header, rows)
+    return (*paths, numbers)
+
+
+def _figure(plot: Plot, width: float) -> Figure:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"font.family": list(_families()), "font.size": 9.0}):
+        if isinstance(plot, MatrixGrid):
+            lines = max(1, -(-len(plot.captions) // _COLUMNS))
+            figure = Figure(figsize=(width, width / _COLUMNS * 1.3 * lines + 0.7), layout="constrained")
+            _draw_grid(figure, plot, lines)
+            return figure
+        figure = Figure(figsize=(width, width * 0.72), layout="constrained")
+        axes = figure.subplots()
+        if isinstance(plot, Points):
+            _draw_points(figure, axes, plot)
+        elif isinstance(plot, Matrix):
+            _draw_matrix(figure, axes, plot)
+        else:
+            _draw_curves(axes, plot)
+        _write(axes, plot.title, plot.x_label, plot.y_label)
+    return figure
+
+
+def _write(axes: Axes, title: str, x_label: str, y_label: str) -> None:
+    for text in (
+        axes.set_title(_drawable(title)),
+        axes.set_xlabel(_drawable(x_label)),
+        axes.set_ylabel(_drawable(y_label)),
+    ):
+        text.set_parse_math(False)  # a dollar is a dollar
+
+
+def _draw_points(figure: Figure, axes: Axes, plot: Points) -> None:
+    size = float(np.clip(4000.0 / max(len(plot.names), 1), 1.5, 22.0))
+    axes.spines[["top", "right"]].set_visible(False)
+    if plot.values is not None:
+        drawn = axes.scatter(
+            plot.at[:, 0], plot.at[:, 1], c=plot.values, s=size, cmap="viridis", linewidths=0, rasterized=True
+        )
+        figure.colorbar(drawn, ax=axes, label=_drawable(plot.value_label))
+        return
+    if (plot.groups == 0).any():
+        others = plot.at[plot.groups == 0]
+        axes.scatter(others[:, 0], others[:, 1], s=size / 2, c="0.7", linewidths=0, rasterized=True)
+    for group in np.unique(plot.groups[plot.groups > 0]).tolist():
+        members = plot.at[plot.groups == group]
+        members = members[np.isfinite(members).all(axis=1)]
+        if not len(members):
+            continue
+        axes.scatter(
+            members[:, 0], members[:, 1], s=size, linewidths=0, rasterized=True,
+            color=COLOURS[(group - 1) % len(COLOURS)],
+            marker=MARKERS[(group - 1) // len(COLOURS) % len(MARKERS)],
+        )  # fmt: skip
+        # the number too: colours alone do not tell clusters apart for everybody
+        axes.annotate(
+            str(group), np.median(members, axis=0), ha="center", va="center", fontweight="bold",
+            bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "0.4", "alpha": 0.85},
+        )  # fmt: skip
+
+
+def _draw_matrix(figure: Figure, axes: Axes, plot: Matrix) -> None:
+    shown = np.ma.masked_invalid(plot.values)
+    drawn = axes.imshow(shown, cmap="viridis", vmin=plot.lowest, vmax=plot.highest, aspect="auto")
+    figure.colorbar(drawn, ax=axes, label=_drawable(plot.value_label))
+    for axis, names, turned in ((axes.xaxis, plot.column_names, True), (axes.yaxis, plot.row_names, False)):
+        if len(names) > _MOST_LABELLED:
+            continue
+        axis.set_ticks(range(len(names)), [_drawable(_short(name)) for name in names])
+        for label in axis.get_ticklabels():
+            label.set_parse_math(False)
+            if turned and max(map(len, names), default=0) > 3:
+                label.set(rotation=40, ha="right", rotation_mode="anchor")
+    if max(plot.values.shape, default=0) <= _MOST_WRITTEN:
+        _write_figures(axes, drawn, plot)
+
+
+def _write_figures(axes: Axes, drawn: Any, plot: Matrix) -> None:
+    whole = bool(np.all(np.nan_to_num(plot.values) == np.round(np.nan_to_num(plot.values))))
+    for (row, column), value in np.ndenumerate(plot.values):
+        if value == value:
+            red, green, blue, _ = drawn.cmap(drawn.norm(value))
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            text = f"{value:.0f}" if whole else f"{value:.2f}"
+            axes.text(column, row, text, ha="center", va="center", color="white" if dark else "black", fontsize=8)
+
+
+def _draw_grid(figure: Figure, plot: MatrixGrid, lines: int) -> None:
+    figure.suptitle(_drawable(plot.title)).set_parse_math(False)
+    places = list(np.ravel(figure.subplots(lines, _COLUMNS, squeeze=False)))
+    drawn = None
+    for axes, matrix, caption in zip(places, plot.values, plot.captions, strict=False):
+        drawn = axes.imshow(matrix, cmap="viridis", vmin=0.0, vmax=1.0)
+        axes.set(xticks=[], yticks=[])
+        axes.set_xlabel(_drawable(caption), fontsize=7, labelpad=2).set_parse_math(False)
+    for axes in places[len(plot.captions) :]:
+        axes.set_axis_off()
+    if drawn is not None:
+        figure.colorbar(drawn, ax=places, label=_drawable(plot.value_label), shrink=0.8 if lines > 1 else 1.0)
+
+
+def _draw_curves(axes: Axes, plot: Curves) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.25)
+    for number, curve in enumerate(plot.curves):
+        style: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "marker": MARKERS[number % len(MARKERS)] if len(curve.x) <= 30 else "",
+            "markersize": 4,
+            "linestyle": ("-", "--", ":", "-.")[number // len(COLOURS) % 4],
+            "label": _drawable(curve.name),
+        }
+        if curve.spread is not None and len(curve.x):
+            axes.errorbar(curve.x, curve.y, yerr=curve.spread, capsize=2, **style)
+        else:
+            axes.plot(curve.x, curve.y, **style)
+    for place, word in plot.marks:
+        axes.axvline(place, color="0.4", linewidth=1, linestyle="--")
+        axes.annotate(_drawable(word), (place, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize=8)
+    if plot.from_zero:
+        axes.set_ylim(bottom=0)
+    if len(plot.curves) > 1:
+        for text in axes.legend(frameon=False, fontsize="small").get_texts():
+            text.set_parse_math(False)
+
+
+def _short(text: str, most: int = 24) -> str:
+    return text if len(text) <= most else text[: most - 1] + "\u2026"
+
+
+@cache
+def _families() -> tuple[str, ...]:
+    """Fonts that are here, the first for what it has and the next for what it lacks."""
+    from matplotlib import font_manager
+
+    here = {entry.name for entry in font_manager.fontManager.ttflist}
+    return ("DejaVu Sans", *(name for name in ("Noto Sans CJK JP", "Noto Sans") if name in here))
+
+
+@cache
+def _letters() -> frozenset[int]:
+    """Every letter that these fonts can draw."""
+    from matplotlib import font_manager, ft2font
+
+    letters: set[int] = set()
+    for family in _families():
+        letters.update(ft2font.FT2Font(font_manager.findfont(family)).get_charmap())
+    return frozenset(letters)
+
+
+def _drawable(text: str) -> str:
+    """The text with a box for every letter that no font here has; matplotlib would warn and draw the same box."""
+    letters = _letters()
+    return "".join(letter if ord(letter) in letters or letter == "\n" else _MISSING for letter in text)
