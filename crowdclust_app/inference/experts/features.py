@@ -1,0 +1,231 @@
+"""What learning from experts shares: features as a matrix, labels by item, and the sentences a user should read.
+
+Missing cells are NaN until `fill_missing`; everything after it takes finite numbers alone. Columns are brought to mean
+0 and standard deviation 1, and a column that is the same for every item says nothing: it becomes 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable, Repeats, columns_of, encode_labels
+
+# Spread of a column, relative to its largest value, that is rounding and no difference between items.
+_CONSTANT = 1e-12
+# Labels under which every figure is a first guess.
+FEW_LABELS = 50
+# Sum of log-odds of the workers' coins under which a result and its opposite explain the labels nearly as well.
+SURE_OF_SIGN = 2.0
+
+NO_FEATURES = (
+    "no features were given: this is the two-coin model with a prevalence alone, Dawid and Skene's, "
+    "and nothing can be said of items without labels"
+)
+FEW = "there are only {count} labels: take the figures as a first guess"
+ONE_CLASS = "every label is {label}: nothing can be learnt about the other class"
+ONE_LABEL_AN_ITEM = (
+    "hardly any item has two labels: how good the workers are rests on the features and the prior alone; "
+    "have some items labelled twice"
+)
+SIGN = (
+    "the labels fit nearly as well with right and wrong swapped: "
+    "mark some items whose answer is known as gold, which settles it"
+)
+MIRRORED = "most answers had to be read as their opposite to trust the workers on the whole: mark some items as gold"
+
+
+class BadInput(UserError, ValueError):  # noqa: N818 - what was given is bad, the program is not at fault
+    """Features, labels or parameters that cannot be used; a `ValueError` for those who call from Python."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How columns are brought to mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (D,)
+        Of each column.
+    factor : ndarray of shape (D,)
+        One over the standard deviation; 0 for a column that is constant.
+    """
+
+    mean: Floats
+    factor: Floats
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Columns that are the same for every item; shape (D,)."""
+        return np.asarray(self.factor == 0)
+
+    def apply(self, X: Floats) -> Floats:
+        """Scale rows of shape (N, D).
+
+        Raises
+        ------
+        BadInput
+            When these rows have another number of columns, or a cell that is not a finite number.
+        """
+        X = check_matrix(X)
+        if X.shape[1] != len(self.mean):
+            what = f"the features have {X.shape[1]} columns where the fit had {len(self.mean)}"
+            raise BadInput(what, todo="give the same columns in the same order")
+        return np.asarray((X - self.mean) * self.factor)
+
+
+def check_matrix(X: Any) -> Floats:
+    """Give features as an (N, D) array of finite floats.
+
+    Raises
+    ------
+    BadInput
+        When they are none.
+    """
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("the features are not all numbers", todo="give a matrix of numbers, one row an item") from None
+    if X.ndim != 2:
+        raise BadInput("the features are not a matrix", todo="give one row an item and one column a feature")
+    if not np.isfinite(X).all():
+        raise BadInput("a feature is not a finite number", todo="correct it or take the item out")
+    return X
+
+
+def fit_scaling(X: Floats) -> Scaling:
+    """Find mean and spread of each column of finite features of shape (N, D)."""
+    count, width = X.shape
+    if not count:
+        return Scaling(np.zeros(width), np.zeros(width))
+    # by the largest value first: numbers whose squares overflow are numbers all the same
+    largest = np.abs(X).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    scaled = X / unit
+    mean, spread = scaled.mean(axis=0), scaled.std(axis=0)
+    varies = spread > _CONSTANT
+    factor = np.where(varies, 1.0 / np.where(varies, spread, 1.0) / unit, 0.0)
+    return Scaling(np.asarray(mean * unit), np.asarray(factor))
+
+
+def fill_missing(X: Floats) -> tuple[Floats, int]:
+    """Put a column's mean where a cell is missing (NaN), and 0 in a column without any value.
+
+    Returns
+    -------
+    filled : ndarray of shape (N, D)
+        Finite, if `X` was but for its missing cells.
+    count : int
+        How many cells were missing.
+    """
+    missing = np.isnan(X)
+    count = int(missing.sum())
+    if not count:
+        return X, 0
+    present = (~missing).sum(axis=0)
+    unit = np.where(missing, 0.0, np.abs(X)).max(axis=0, initial=1.0)
+    total = (np.where(missing, 0.0, X) / unit).sum(axis=0)
+    mean = np.where(present > 0, total / np.maximum(present, 1), 0.0) * unit
+    return np.where(missing, mean, X), count
+
+
+def item_labels(
+    n_items: int | None,
+    table: Any,
+    worker: Any = None,
+    label: Any = None,
+    *,
+    items: Sequence[Hashable] | None = None,
+    classes: Sequence[Hashable] | None = None,
+    repeats: Repeats = "all",
+) -> LabelTable:
+    """Encode labels with the items, in the order of their features, for tasks.
+
+    Parameters
+    ----------
+    n_items
+        Rows of the features; None without features, when the tasks that have labels (or `items`) are the items.
+    table, worker, label
+        A `LabelTable`, anything with the columns `task`, `worker` and `label`, or three arrays.
+    items
+        Names of the rows; their numbers when None.
+    classes, repeats
+        As in `encode_labels`.
+
+    Raises
+    ------
+    BadInput
+        When the names do not fit the rows, or a labelled task is not among them.
+    UserError
+        As in `encode_labels`.
+    """
+    if not isinstance(table, LabelTable):
+        tasks, workers, labels = columns_of(table) if worker is None and label is None else (table, worker, label)
+        table = encode_labels(tasks, workers, labels, classes=classes, repeats=repeats)
+    if items is None:
+        if n_items is None:
+            return table
+        items = range(n_items)
+    names = tuple(items)
+    number = {name: row for row, name in enumerate(names)}
+    if len(number) < len(names):
+        twice = next(name for row, name in enumerate(names) if number[name] != row)
+        raise BadInput(f"the item {twice} has two rows of features", todo="keep one of them")
+    if n_items is not None and len(names) != n_items:
+        what = f"there are {len(names)} names of items for {n_items} rows of features"
+        raise BadInput(what, todo="give one name a row")
+    labelled = np.unique(table.task)
+    unknown = [table.tasks[task] for task in labelled if table.tasks[task] not in number]
+    if unknown:
+        what = f"the task {unknown[0]} has labels and no features"
+        raise BadInput(what, todo="give its features too, or take its labels out")
+    code = np.array([number.get(task, -1) for task in table.tasks], dtype=np.int64)
+    return replace(table, tasks=names, task=code[table.task])
+
+
+def gold_codes(gold: Any, table: LabelTable) -> Codes:
+    """Class of each gold item by code, -1 for the others; shape (M,).
+
+    Parameters
+    ----------
+    gold
+        Class value by item; None for no gold items. Items that the table does not have are left out.
+
+    Raises
+    ------
+    BadInput
+        When a gold item is of a class that the labels do not have.
+    """
+    from crowdclust_app.inference.binary.table import label_key
+
+    codes = np.full(table.n_tasks, -1, dtype=np.int64)
+    if not gold:
+        return codes
+    number = {task: row for row, task in enumerate(table.tasks)}
+    code = {label_key(value): at for at, value in enumerate(table.classes)}
+    for item, value in gold.items():
+        if label_key(value) not in code:
+            what = f"the gold item {item} is of the class {value}, which the labels do not have"
+            raise BadInput(what, todo="correct it or declare the class")
+        if item in number:
+            codes[number[item]] = code[label_key(value)]
+    return codes
+
+
+def remarks_on(table: LabelTable, has_features: bool) -> list[str]:
+    """Sentences about labels from which little can be learnt."""
+    found = [] if has_features else [NO_FEATURES]
+    if table.n_labels < FEW_LABELS:
+        found.append(FEW.format(count=table.n_labels))
+    used = np.unique(table.label)
+    if len(used) == 1 and table.n_classes == 2:
+        found.append(ONE_CLASS.format(label=table.classes[used[0]]))
+    labelled = table.task_counts[table.task_counts > 0]
+    if len(labelled) and (labelled > 1).mean() < 0.05:
+        found.append(ONE_LABEL_AN_ITEM)
+    return found
