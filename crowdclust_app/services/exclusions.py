@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
 
@@ -156,6 +157,15 @@ def bring_back(campaign: Campaign, worker: str) -> None:
     if left is None:
         raise UserError(f"{worker} is not retired", todo="look again")
     _take_back(campaign, left)
+
+
+def active_workers(campaign: Campaign) -> tuple[Worker, ...]:
+    """The workers who are not retired, by number."""
+    from crowdclust_app.storage import catalogue
+
+    with campaign.database.read() as connection:
+        retired = exclusions_in(connection).retired
+        return tuple(worker for worker in catalogue.workers(connection) if worker.name not in retired)
 
 
 def refuse_retired(connection: Connection, worker: str) -> None:

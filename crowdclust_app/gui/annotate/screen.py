@@ -18,6 +18,7 @@ from crowdclust_app.gui.annotate.set_page import SetPage
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.errors import describe
 from crowdclust_app.gui.screen import Screen, Shell
+from crowdclust_app.services.exclusions import active_workers
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -153,7 +154,7 @@ class AnnotateScreen(Screen):
         assert campaign is not None
 
         def work(_progress: Progress, _token: CancelToken) -> tuple[Worker, ...]:
-            return campaign.workers()
+            return active_workers(campaign)
 
         def done(workers: tuple[Worker, ...]) -> None:
             if campaign is not self._campaign:
