@@ -27,8 +27,13 @@ def result(seed: int, n: int = 12, j: int = 1, k: int = 3, d: int = 2) -> FitRes
         "confusion": (j, k, k),
         "confusion_bound": (j, k, k),
     }
+    arrays = {name: generator.normal(size=shape) for name, shape in shapes.items()}
+    for name in ("position_variances", "weight_variances", "bias_variances", "responsibilities", "mixing"):
+        arrays[name] = np.abs(arrays[name])
+    arrays["responsibilities"] /= arrays["responsibilities"].sum(axis=1, keepdims=True)
+    arrays["covariances"] = np.tile(np.eye(d), (k, 1, 1))
     return FitResult(
-        **{name: generator.normal(size=shape) for name, shape in shapes.items()},
+        **arrays,
         labels=generator.integers(0, k + 1, n),
         shown=generator.random(n) > 0.5,
         answered=np.ones(j, dtype=bool),

@@ -99,6 +99,7 @@ def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel:
 
 def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.categories import category_columns
     from crowdclust_app.services.fitting import fit_campaign
     from crowdclust_app.services.runs import NotStoredError
 
@@ -109,11 +110,12 @@ def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, canc
             try:
                 run = fit_campaign(campaign, settings, console.progress, cancel)
                 result, number = run.result, run.number
+                called = category_columns(campaign, run)
             except NotStoredError as error:
                 kept = f"its tables are in {args.out}" if args.out else "--out DIR would keep its tables"
                 lost = f"{error.where}: the campaign cannot be written here, so this run is not stored in it; {kept}."
-                result, number, warnings = error.result, None, [*warnings, lost]
-            return _finish_fit(args, console, table, result, truth, warnings, run=number)
+                result, number, warnings, called = error.result, None, [*warnings, lost], {}
+            return _finish_fit(args, console, table, result, truth, warnings, run=number, categories=called)
 
 
 def _results_folder(out: Path | None) -> AbstractContextManager[object]:
@@ -141,6 +143,7 @@ def _finish_fit(
     truth: Mapping[str, str] | None,
     warnings: Sequence[str],
     run: int | None = None,
+    categories: Mapping[str, tuple[str | None, str | None]] | None = None,
 ) -> int:
     from crowdclust_app.services.fitting import compare_with_truth
 
@@ -154,7 +157,7 @@ def _finish_fit(
     if args.out:
         from crowdclust_app.services.exporting import export_result
 
-        written.extend(export_result(result, table, args.out))
+        written.extend(export_result(result, table, args.out, categories=categories))
         written.append(write_summary(args.out, summary))
     console.finish(summary, [*_fit_text(summary), *written_lines(written)])
     return 0

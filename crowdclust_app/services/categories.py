@@ -22,6 +22,7 @@ from crowdclust_app.services.decisions import decide, standing, take_back
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.fitting import Run
 
 NAME, MERGE, MOVE = "name", "merge", "move"
 KINDS = (NAME, MERGE, MOVE)
@@ -157,6 +158,13 @@ class Categories:
 def read_categories(campaign: Campaign, run: int, n_clusters: int) -> Categories:
     """What stands about the clusters of a run."""
     return replay(run, n_clusters, standing(campaign, *KINDS, run=run))
+
+
+def category_columns(campaign: Campaign, run: Run) -> dict[str, tuple[str | None, str | None]]:
+    """Category and override of each item of a run that has any, by name, as `clusters.csv` has them."""
+    labels = np.where(run.result.shown, run.result.labels, 0).tolist()
+    state = read_categories(campaign, run.number, run.result.responsibilities.shape[1])
+    return state.columns(dict(zip(run.item_names, labels, strict=True)))
 
 
 def replay(run: int, n_clusters: int, decisions: Sequence[Decision]) -> Categories:

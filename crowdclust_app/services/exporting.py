@@ -20,6 +20,7 @@ import numpy as np
 from crowdclust_app.domain.campaign import AssignmentStatus, Item
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import pair_labels
+from crowdclust_app.services.categories import category_columns
 from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.question_verdicts import verified_items
@@ -81,7 +82,7 @@ def export_campaign(
     runs = campaign.runs()
     number = run if run is not None or not runs else runs[-1].number
     chosen = campaign.run(number) if number is not None else None
-    label = _labels([worker.name for worker in campaign.workers()], anonymous)
+    label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
     summary = {
         "campaign": str(campaign.path),
         "anonymous": anonymous,
@@ -96,6 +97,7 @@ def export_result(
     table: ResponseTable,
     out: Path,
     seconds: Mapping[str, Sequence[float]] | None = None,
+    categories: Mapping[str, tuple[str | None, str | None]] | None = None,
 ) -> tuple[Path, ...]:
     """Write the tables of one fit: clusters, membership, embedding, workers, confusion.
 
@@ -109,6 +111,8 @@ def export_result(
         Folder, made if it is not there.
     seconds
         Active seconds of each submitted HIT, by worker's name, where they are known.
+    categories
+        Category and override of items that have any, by name.
 
     Returns
     -------
@@ -122,13 +126,13 @@ def export_result(
     """
     fitted = Fitted(result, table.item_names, table.worker_names)
     tables = [
-        *result_tables(fitted, table, {}, str),
+        *result_tables(fitted, table, {}, str, categories=categories),
         worker_table(table, fitted.labels_in(table), seconds or {}, str, heldout_of_workers(fitted)),
     ]
     return _write_all(tables, out, None, None, None)
 
 
-def _labels(workers: Sequence[str], anonymous: bool) -> Callable[[str], str]:
+def worker_labels(workers: Sequence[str], anonymous: bool) -> Callable[[str], str]:
     """How workers are written: by name, or by their number in the campaign, counted from 1."""
     if not anonymous:
         return str
@@ -155,7 +159,8 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
         labels = fitted.labels_in(table)
         heldout = heldout_of_workers(fitted)
         paths = {item.path: item.path for item in items if item.content_hash is not None}
-        yield from result_tables(fitted, table, paths, label, verified_items(campaign, run))
+        called = category_columns(campaign, run)
+        yield from result_tables(fitted, table, paths, label, verified_items(campaign, run), called)
     seconds: dict[str, list[float]] = {}
     for (_, worker), active in measured.items():
         seconds.setdefault(worker, []).append(active)

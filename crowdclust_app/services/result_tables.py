@@ -1,8 +1,8 @@
 """The tables of one fit, row by row: clusters, membership, embedding, workers, confusion (product.md, Files).
 
 An item that was never shown with another one has no cluster: its row in `clusters.csv` leaves cluster, probability and
-entropy empty, and it has no rows in `membership.csv` and `embedding.csv`, where it could only repeat the prior. Columns
-of what is not there yet (category, override) are present and empty.
+entropy empty, and it has no rows in `membership.csv` and `embedding.csv`, where it could only repeat the prior.
+`category` is what the lead called it, and `override` is filled where that is because the lead moved the item.
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ def result_tables(
     paths: Mapping[str, str],
     worker_label: Callable[[str], str],
     verified: Mapping[str, str] | None = None,
+    categories: Mapping[str, tuple[str | None, str | None]] | None = None,
 ) -> Iterator[Table]:
     """The tables that only a fit has.
 
@@ -121,10 +122,12 @@ def result_tables(
         How a worker is written.
     verified
         What verification says of items in their clusters (`in`, `out`, `undecided`), by name.
+    categories
+        Category and override of items that have any, by name.
     """
     result, names = fitted.result, fitted.item_names
     dimensions = result.positions.shape[1]
-    yield Table("clusters.csv", CLUSTER_COLUMNS, _cluster_rows(fitted, table, paths, verified or {}))
+    yield Table("clusters.csv", CLUSTER_COLUMNS, _cluster_rows(fitted, table, paths, verified or {}, categories or {}))
     yield Table("membership.csv", MEMBERSHIP_COLUMNS, _membership_rows(result, names))
     axes = range(1, dimensions + 1)
     header = ("item", *(f"x{d}" for d in axes), *(f"sd{d}" for d in axes), "fisher1", "fisher2")
@@ -178,7 +181,11 @@ def worker_table(
 
 
 def _cluster_rows(
-    fitted: Fitted, table: ResponseTable, paths: Mapping[str, str], verified: Mapping[str, str]
+    fitted: Fitted,
+    table: ResponseTable,
+    paths: Mapping[str, str],
+    verified: Mapping[str, str],
+    categories: Mapping[str, tuple[str | None, str | None]],
 ) -> Iterator[tuple[Any, ...]]:
     result = fitted.result
     number_of = {name: number for number, name in enumerate(fitted.item_names)}
@@ -186,11 +193,12 @@ def _cluster_rows(
     probabilities = np.clip(result.responsibilities, 0.0, 1.0)
     entropy = entropy_bits(probabilities)
     for name, label, times in zip(table.item_names, labels.tolist(), table.times_shown.tolist(), strict=True):
-        beliefs: tuple[Any, ...] = (None, None, None, None)
+        category, override = categories.get(name, (None, None))
+        beliefs: tuple[Any, ...] = (None, category, None, None)
         if label:
             number = number_of[name]
-            beliefs = (label, None, float(probabilities[number, label - 1]), float(entropy[number]))
-        yield (name, paths.get(name), *beliefs, times, fitted.stage, verified.get(name), None)
+            beliefs = (label, category, float(probabilities[number, label - 1]), float(entropy[number]))
+        yield (name, paths.get(name), *beliefs, times, fitted.stage, verified.get(name), override)
 
 
 def entropy_bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

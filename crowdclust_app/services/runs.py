@@ -49,7 +49,7 @@ def save_run(
     versions: Mapping[str, str],
     stage: str,
 ) -> Run:
-    """Store a fit beside the earlier ones.
+    """Store a fit beside the earlier ones, with the names that the lead gave to clusters like its own.
 
     Every attribute of the result that is an array goes into the archive, the summary and the others into JSON, so
     that nothing here knows which attributes there are.
@@ -73,6 +73,7 @@ def save_run(
     ValueError
         When an array holds Python objects, or the summary something that JSON has no word for (NaN included).
     """
+    from crowdclust_app.services.carrying_over import carry_over
     from crowdclust_app.storage import catalogue, runs
     from crowdclust_app.storage.failures import NotWritableError
 
@@ -83,7 +84,9 @@ def save_run(
             catalogue.bump_revision(connection)
     except NotWritableError as error:
         raise NotStoredError(result, error) from error
-    return load_run(campaign, number)
+    run = load_run(campaign, number)
+    carry_over(campaign, run)
+    return run
 
 
 def _columns(

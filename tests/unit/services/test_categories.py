@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +14,8 @@ from made_results import VERSIONS, result
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services import categories
 from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.carrying_over import carry_over
 from crowdclust_app.services.categories import Categories, read_categories, tidy_name
+from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.fitting import FitSettings, Run
 from crowdclust_app.services.runs import save_run
 
@@ -203,19 +205,30 @@ def test_a_new_run_takes_the_names_of_what_it_holds(campaign: Campaign) -> None:
     state = categories.move(campaign, state, [every[9]], 1)
     # birds are two clusters now, cats are lost among others, item 9 is no bird, item 5 not odd
     run = stored(campaign, np.array([1, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3, 0]))
-    carried = carry_over(campaign, run)
-    assert carried == read_categories(campaign, 2, 3)
+    carried = now(campaign, 2)
     assert dict(carried.names) == {1: "Birds", 2: "Birds"}
     assert dict(carried.carried) == {1: 1, 2: 1}
     assert carried.places(np.array(run.result.labels), every).tolist() == [1, 1, 1, 2, 2, 4, 3, 3, 3, 1, 3, 0]
     assert categories.to_undo(carried) is None
     confirmed = categories.rename(campaign, carried, 1, "Birds")
     assert dict(confirmed.carried) == {}, "a name that somebody gives is not carried over any more"
-    third = carry_over(campaign, stored(campaign, np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 0])))
+    third = now(campaign, stored(campaign).number)
     assert dict(third.names) == {1: "Birds"}
     assert set(third.carried.values()) == {2}
 
 
 def test_nothing_is_carried_over_where_nothing_was_decided(campaign: Campaign) -> None:
-    carried = carry_over(campaign, stored(campaign))
-    assert carried.decisions == ()
+    assert now(campaign, stored(campaign).number).decisions == ()
+
+
+def test_categories_and_overrides_are_in_the_tables(campaign: Campaign, tmp_path: Path) -> None:
+    every = names(campaign)
+    state = categories.rename(campaign, now(campaign), 2, '=SUM(1), "birds" שלום')
+    categories.move(campaign, state, [every[0], every[11]], 2)
+    export_campaign(campaign, tmp_path / "out")
+    with (tmp_path / "out" / "clusters.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    called = '\'=SUM(1), "birds" שלום'  # written so that no spreadsheet runs it
+    assert [row["category"] for row in rows] == [called, *[""] * 4, *[called] * 4, "", "", called]
+    assert [row["override"] for row in rows] == [called, *[""] * 10, called]
+    assert [row["cluster"] for row in rows][:6] == ["1", "1", "1", "1", "1", "2"], "the run's clusters stay"
