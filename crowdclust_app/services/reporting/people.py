@@ -1,0 +1,82 @@
+"""What a report says of the workers of a run and of the questions that were answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from crowdclust_app.domain.report import Block, DataTable, Paragraph, Section
+from crowdclust_app.services.judging import FLAG_REASONS
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.judging import WorkerRow
+    from crowdclust_app.services.looking import RunView
+
+MOST_WORKERS = 200
+"""Workers beyond so many are left to workers.csv."""
+NONE = "–"
+
+
+def workers_section(
+    view: RunView, heldout: Mapping[str, float], label: Callable[[str], str], figures: Sequence[Block] = ()
+) -> Section:
+    """The table of workers, the most active first, and the figures about them.
+
+    Parameters
+    ----------
+    heldout
+        Log-likelihood of a held-out pair label in nats, by worker's name.
+    label
+        How a worker is written.
+    figures
+        Plots with captions, to stand above the table.
+    """
+    listed = sorted(view.workers, key=lambda row: (-row.hits, row.name))
+    rows = tuple(_worker_row(row, heldout.get(row.name), label) for row in listed[:MOST_WORKERS])
+    blocks: list[Block] = [*figures]
+    blocks.append(
+        DataTable(
+            ("Worker", "HITs", "Seconds a HIT", "Agreement", "Held out, nats a label", "Flags"),
+            rows,
+            (False, True, True, True, True, False),
+            "Agreement: share of the worker's pair labels that say what the clusters say.",
+        )
+    )
+    if len(listed) > MOST_WORKERS:
+        blocks.append(Paragraph(f"The other {len(listed) - MOST_WORKERS:,} workers are in workers.csv alone."))
+    used = dict.fromkeys(flag for row in listed for flag in row.flags)
+    blocks += [Paragraph(f"{flag}: {FLAG_REASONS[flag]}") for flag in used if flag in FLAG_REASONS]
+    return Section("Workers", tuple(blocks))
+
+
+def _worker_row(row: WorkerRow, heldout: float | None, label: Callable[[str], str]) -> tuple[str, ...]:
+    return (
+        label(row.name),
+        f"{row.hits:,}",
+        NONE if row.seconds_per_hit is None else f"{row.seconds_per_hit:.0f}",
+        NONE if row.agreement is None else f"{row.agreement:.2f}",
+        NONE if heldout is None else f"{heldout:.3f}",
+        ", ".join(row.flags),
+    )
+
+
+def verification_section(campaign: Campaign, cancel: CancelToken | None = None) -> Section | None:
+    """What the answers to yes/no questions amount to; None where nothing was asked."""
+    from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, look_at_answers
+    from crowdclust_app.services.verifying import question_sets
+
+    rows = []
+    for info in question_sets(campaign):
+        asked = info.question_set
+        outcome = look_at_answers(campaign, asked.number, (asked.method,), cancel=cancel) if info.labels else None
+        found = outcome.method(asked.method) if outcome is not None else None
+        if found is not None:
+            counts = tuple(f"{found.count(verdict):,}" for verdict in (IN, OUT, UNDECIDED))
+            photos, labels = f"{len(asked.items):,}", f"{info.labels:,} by {info.workers:,}"
+            rows.append((asked.sentence, photos, labels, asked.method, *counts))
+    if not rows:
+        return None
+    header = ("Question", "Photos", "Answers, workers", "Method", "In", "Out", "Undecided")
+    return Section("Verification", (DataTable(header, tuple(rows), (False, True, True, False, True, True, True)),))
