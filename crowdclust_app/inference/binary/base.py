@@ -309,18 +309,25 @@ class Aggregator:
         self.probabilities_: Floats = np.exp(posterior.log_probabilities)
         self.prevalence_ = posterior.prevalence
         self._describe_table(table, run)
-        labelled = table.task_counts > 0
-        chosen = decide(posterior, labelled, self.ties, self.seed)
+        chosen = decide(posterior, self._decidable(table), self.ties, self.seed)
         self.codes_, self.ties_, self.tied_classes_ = chosen.codes, chosen.ties, chosen.tied_classes
         values = np.empty(table.n_classes + 1, dtype=object)
         values[: table.n_classes] = table.classes  # the last is None, which the code -1 finds
         self.labels_: NDArray[np.object_] = values[chosen.codes]
-        reliability = estimate_reliability(table.canonical, self.probabilities_, self.prior)
+        reliability = self._reliability(table)
         for field_name in Reliability.__slots__:
             setattr(self, f"{field_name}_", getattr(reliability, field_name))
         for extra, value in posterior.extras.items():
             setattr(self, extra, value)
         self.notes_ = tuple(posterior.notes + self._remarks(reliability))
+
+    def _decidable(self, table: LabelTable) -> NDArray[np.bool_]:
+        """Tasks about which something is known; shape (M,)."""
+        return np.asarray(table.task_counts > 0)
+
+    def _reliability(self, table: LabelTable) -> Reliability:
+        """How far each worker can be trusted, given the probabilities that were stored."""
+        return estimate_reliability(table.canonical, self.probabilities_, self.prior)
 
     def _describe_table(self, table: LabelTable, run: Run) -> None:
         """Take over what the table and the iterations say."""

@@ -88,14 +88,14 @@ def check_matrix(X: Any) -> Floats:
         When they are none.
     """
     try:
-        X = np.asarray(X, dtype=np.float64)
+        matrix: Floats = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         raise BadInput("the features are not all numbers", todo="give a matrix of numbers, one row an item") from None
-    if X.ndim != 2:
+    if matrix.ndim != 2:
         raise BadInput("the features are not a matrix", todo="give one row an item and one column a feature")
-    if not np.isfinite(X).all():
+    if not np.isfinite(matrix).all():
         raise BadInput("a feature is not a finite number", todo="correct it or take the item out")
-    return X
+    return matrix
 
 
 def fit_scaling(X: Floats) -> Scaling:
@@ -164,12 +164,14 @@ def item_labels(
     UserError
         As in `encode_labels`.
     """
-    if not isinstance(table, LabelTable):
+    if isinstance(table, LabelTable):
+        encoded = table
+    else:
         tasks, workers, labels = columns_of(table) if worker is None and label is None else (table, worker, label)
-        table = encode_labels(tasks, workers, labels, classes=classes, repeats=repeats)
+        encoded = encode_labels(tasks, workers, labels, classes=classes, repeats=repeats)
     if items is None:
         if n_items is None:
-            return table
+            return encoded
         items = range(n_items)
     names = tuple(items)
     number = {name: row for row, name in enumerate(names)}
@@ -179,13 +181,12 @@ def item_labels(
     if n_items is not None and len(names) != n_items:
         what = f"there are {len(names)} names of items for {n_items} rows of features"
         raise BadInput(what, todo="give one name a row")
-    labelled = np.unique(table.task)
-    unknown = [table.tasks[task] for task in labelled if table.tasks[task] not in number]
+    unknown = [encoded.tasks[task] for task in np.unique(encoded.task) if encoded.tasks[task] not in number]
     if unknown:
         what = f"the task {unknown[0]} has labels and no features"
         raise BadInput(what, todo="give its features too, or take its labels out")
-    code = np.array([number.get(task, -1) for task in table.tasks], dtype=np.int64)
-    return replace(table, tasks=names, task=code[table.task])
+    code = np.array([number.get(task, -1) for task in encoded.tasks], dtype=np.int64)
+    return replace(encoded, tasks=names, task=code[encoded.task])
 
 
 def gold_codes(gold: Any, table: LabelTable) -> Codes:
