@@ -55,17 +55,25 @@ def next_assignment(campaign: Campaign, worker: Worker) -> Assignment | None:
     """The HIT that this worker is to sort now.
 
     First the one that the worker has begun; then the one with the fewest submitted responses among those that still
-    want a worker and that this worker never had; among equals the first of the plan.
+    want a worker and that this worker never had; among equals the first of the plan. HITs of all stages are handed
+    out, those of the whole collection first; those of a removed stage are not, but who is at one of them ends it.
 
     Returns
     -------
     Assignment or None
         None when there is nothing left for this worker.
+
+    Raises
+    ------
+    UserError
+        When the worker is retired.
     """
+    from crowdclust_app.services.exclusions import refuse_retired
     from crowdclust_app.storage import answers, catalogue
 
     now = _now()
     with campaign.database.write() as connection:
+        refuse_retired(connection, worker.name)
         row = answers.open_assignment(connection, worker.number)
         if row is not None:
             if _still_ours(connection, row, now):

@@ -274,6 +274,7 @@ class Campaign:
             When the name is empty, too long, or taken (upper and lower case count as the same here, because two
             spellings would hand one person the same HIT twice).
         """
+        from crowdclust_app.services.exclusions import refuse_retired
         from crowdclust_app.storage import catalogue
         from crowdclust_app.storage.times import now
 
@@ -287,6 +288,7 @@ class Campaign:
         with self.database.write() as connection:
             for worker in catalogue.workers(connection):
                 if worker.name.casefold() == name.casefold():
+                    refuse_retired(connection, worker.name)
                     raise UserError(
                         f"there is a worker called {worker.name} already", todo="choose that one, or another name"
                     )
@@ -341,11 +343,16 @@ class Campaign:
 
         return read_responses(self, stage)
 
-    def table(self, stage: str = WHOLE_COLLECTION) -> ResponseTable:
-        """The same as arrays: item and worker numbers are the campaign's, all items and workers are in it."""
+    def table(self, stage: str = WHOLE_COLLECTION, everything: bool = False) -> ResponseTable:
+        """The same as arrays: all workers are in it under their numbers, and all items of the stage.
+
+        What is left out of runs (see `services.exclusions`) is left out here too, unless `everything` is asked for.
+
+        For the whole collection item numbers are the campaign's; for a stage below it they count its own items.
+        """
         from crowdclust_app.services.reading import read_table
 
-        return read_table(self, stage)
+        return read_table(self, stage, everything)
 
     def runs(self) -> tuple[RunInfo, ...]:
         """Stored runs, newest last."""

@@ -20,7 +20,7 @@ class CampaignFigures:
     hits
         HITs, planned and imported.
     hits_planned
-        HITs of the plan.
+        HITs of the plan, of all stages but the removed ones.
     assignments_planned
         Turns that the plan asks for: the sum of `R` over its HITs.
     assignments_submitted

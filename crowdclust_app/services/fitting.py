@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from functools import cache
 from importlib import metadata
@@ -20,7 +20,7 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.services.baselines import BASELINES, fit_baseline
-from crowdclust_app.services.fit_progress import FitProgress, reporter
+from crowdclust_app.services.fit_progress import FitProgress, Sweeps, reporter
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
 
@@ -188,6 +188,10 @@ class FitResult:
         Workers with responses; the others have no confusion matrix to show.
     heldout_workers : ndarray of shape (J,), or None
         Predictive log-likelihood a held-out pair label by worker, in nats; NaN where there was none.
+    heldout_figures : ndarray of shape (J, 9), or None
+        All that held-out responses say of the workers: the fields of `WorkerScores` in their order.
+    start_traces : tuple of (start, phase, bound, clusters)
+        Every sweep of every start, counted from 1, in order.
     summary
         The figures of `crowdclust fit --json` (product.md).
     """
@@ -215,6 +219,8 @@ class FitResult:
     confusion_bound: NDArray[np.float64]
     answered: NDArray[np.bool_]
     heldout_workers: NDArray[np.float64] | None = None
+    start_traces: tuple[tuple[int, str, float, int], ...] = ()
+    heldout_figures: NDArray[np.float64] | None = None
     summary: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -309,11 +315,12 @@ def fit_table(
     began = time.perf_counter()
     parameters = settings.as_dict()
     model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
-    model.fit(table, progress=reporter(settings, progress), cancel=cancel)
+    sweeps = Sweeps(reporter(settings, progress))
+    model.fit(table, progress=sweeps, cancel=cancel)
     arrays = _arrays(model, table)
     seconds = time.perf_counter() - began
     summary = summarise(table, settings.as_dict(), arrays, seconds=seconds, heldout=model.heldout_)
-    return FitResult(**arrays, summary=summary)
+    return FitResult(**arrays, start_traces=sweeps.traces, summary=summary)
 
 
 def fit_campaign(
@@ -321,6 +328,7 @@ def fit_campaign(
     settings: FitSettings,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
+    stage: str = WHOLE_COLLECTION,
 ) -> Run:
     """Infer the clusters of a campaign from its submitted responses, and keep the run there.
 
@@ -330,19 +338,31 @@ def fit_campaign(
         Where the responses are and the run goes; earlier runs stay.
     settings, progress, cancel
         As in `fit_table`.
+    stage
+        Whose responses: the whole collection's, or those of a cluster that is being subdivided.
 
     Returns
     -------
     Run
         As it is stored.
-    """
-    from crowdclust_app.services.runs import save_run
 
-    table = campaign.table()
+    Raises
+    ------
+    UserError
+        When there is no such stage, or nothing to infer from.
+    """
+    from crowdclust_app.services.exclusions import exclusions
+    from crowdclust_app.services.runs import save_run
+    from crowdclust_app.services.stages import find_stage
+
+    find_stage(campaign, stage)
+    left_out = exclusions(campaign)
+    table = campaign.table(stage)
     result = fit_table(table, settings, progress, cancel)
+    result = replace(result, summary={**result.summary, "exclusions": list(left_out.decisions)})
     if cancel:
         cancel.check()
-    return save_run(campaign, table, settings, result, versions=versions(), stage=WHOLE_COLLECTION)
+    return save_run(campaign, table, settings, result, versions=versions(), stage=stage)
 
 
 def versions() -> dict[str, str]:
@@ -367,9 +387,13 @@ def compile_kernels(dimensions: int = 4) -> None:
 
 def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:
     """The fitted attributes; with one worker for all (consensus) every worker gets that one's."""
-    elsewhere = ("summary", "heldout_workers")
+    elsewhere = ("summary", "start_traces", "heldout_workers", "heldout_figures")
     arrays = {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name not in elsewhere}
-    arrays["heldout_workers"] = model.heldout_.worker_loglik if model.heldout_ else None
+    arrays["heldout_workers"] = arrays["heldout_figures"] = None
+    if model.heldout_:
+        workers = model.heldout_.workers
+        arrays["heldout_workers"] = workers.loglik
+        arrays["heldout_figures"] = np.column_stack([getattr(workers, field.name) for field in fields(workers)])
     if len(arrays["answered"]) == 1 and table.n_workers > 1:
         for name in _OF_WORKERS:
             arrays[name] = np.repeat(arrays[name], table.n_workers, axis=0)

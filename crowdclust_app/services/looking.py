@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.services.judging import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
@@ -239,12 +240,13 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         The run to look at; the newest when None, or when there is none of this number.
     """
     runs = campaign.runs()
-    table = campaign.table()
+    stages = {run.number: run.stage for run in runs}
+    shown = number if number in stages else runs[-1].number if runs else None
+    table = campaign.table(WHOLE_COLLECTION if shown is None else stages[shown])
     seconds = active_seconds(campaign)
     view = None
-    if runs:
-        known = {run.number for run in runs}
-        run = campaign.run(number if number in known else runs[-1].number)
+    if shown is not None:
+        run = campaign.run(shown)
         if cancel:
             cancel.check()
         view = view_run(run, table, seconds)

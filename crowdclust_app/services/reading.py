@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,20 +16,39 @@ if TYPE_CHECKING:
     from crowdclust_app.storage.connection import Connection
 
 
-def read_table(campaign: Campaign, stage: str) -> ResponseTable:
-    """All current responses of a stage as arrays, in submission order."""
+def read_table(campaign: Campaign, stage: str, everything: bool = False) -> ResponseTable:
+    """All current responses of a stage as arrays, in submission order; the items are those of the stage.
+
+    With `everything`, those too that are left out of runs.
+    """
+    from crowdclust_app.storage import stages
+
     with campaign.database.read() as connection:
-        return table_in(connection, stage)
+        table = table_in(connection, stage, everything)
+        inside = stages.item_numbers(connection, stage)
+    return table if inside is None else _restricted(table, np.array(inside, dtype=np.int64))
 
 
-def table_in(connection: Connection, stage: str) -> ResponseTable:
-    """The same within a transaction."""
+def _restricted(table: ResponseTable, inside: NDArray[np.int64]) -> ResponseTable:
+    """The same table with these items alone; its responses hold no others."""
+    place = np.full(table.n_items, -1, dtype=np.int64)
+    place[inside] = np.arange(len(inside))
+    names = tuple(table.item_names[number] for number in inside.tolist())
+    return replace(table, item_names=names, items=place[table.items])
+
+
+def table_in(connection: Connection, stage: str, everything: bool = False) -> ResponseTable:
+    """The same within a transaction; item numbers are the campaign's, and every item of the campaign is in it."""
+    from crowdclust_app.services.exclusions import exclusions_in
     from crowdclust_app.storage import answers, catalogue
 
     item_names = catalogue.item_paths(connection)
     worker_names = tuple(worker.name for worker in catalogue.workers(connection))
     hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
     rows = answers.current_responses(connection, stage)
+    if not everything:
+        left_out = exclusions_in(connection)
+        rows = [row for row in rows if left_out.of(hit_names[row.hit], worker_names[row.worker]) is None]
     response, position, items, groups = _positions(connection)
     place = np.full(int(max((row.response for row in rows), default=0)) + 1, -1, dtype=np.int64)
     place[[row.response for row in rows]] = np.arange(len(rows))

@@ -99,8 +99,8 @@ def hit_items(connection: Connection, hit: int) -> tuple[int, ...]:
 def next_hit(connection: Connection, worker: int, lease_start: datetime) -> tuple[int, str] | None:
     """The HIT to hand to this worker: fewest submitted responses, then plan order.
 
-    Open assignments that moved since `lease_start` hold their place among the R; a HIT that this worker ever had is
-    out.
+    HITs of all stages, but for the removed ones. Open assignments that moved since `lease_start` hold their place among
+    the R; a HIT that this worker ever had is out.
     """
     row = connection.execute(
         text(
@@ -110,7 +110,8 @@ def next_hit(connection: Connection, worker: int, lease_start: datetime) -> tupl
                 WHERE status = 'open' AND last_event_at >= :lease_start GROUP BY hit)
             SELECT h.number, h.name
             FROM hits h LEFT JOIN held ON held.hit = h.number
-            WHERE h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
+            WHERE h.stage NOT IN (SELECT name FROM stages WHERE removed_at IS NOT NULL)
+              AND h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
               AND NOT EXISTS (SELECT 1 FROM assignments mine WHERE mine.hit = h.number AND mine.worker = :worker)
             ORDER BY h.submitted, h.position
             LIMIT 1
@@ -148,7 +149,8 @@ def remaining_hits(connection: Connection, worker: int, lease_start: datetime) -
                     SELECT hit, count(*) AS n FROM assignments
                     WHERE status = 'open' AND last_event_at >= :lease_start GROUP BY hit)
                 SELECT count(*) FROM hits h LEFT JOIN held ON held.hit = h.number
-                WHERE h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
+                WHERE h.stage NOT IN (SELECT name FROM stages WHERE removed_at IS NOT NULL)
+                  AND h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
                   AND NOT EXISTS (SELECT 1 FROM assignments m WHERE m.hit = h.number AND m.worker = :worker)
                 """
             ),

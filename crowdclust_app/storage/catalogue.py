@@ -230,15 +230,17 @@ def counts(connection: Connection) -> dict[str, int]:
     row = connection.execute(
         text(
             """
+            WITH planned AS (
+                SELECT workers_wanted, submitted FROM hits
+                WHERE workers_wanted > 0 AND stage NOT IN (SELECT name FROM stages WHERE removed_at IS NOT NULL))
             SELECT (SELECT count(*) FROM items) AS items,
                    (SELECT count(*) FROM hits) AS hits,
-                   (SELECT count(*) FROM hits WHERE workers_wanted > 0) AS hits_planned,
-                   (SELECT coalesce(sum(workers_wanted), 0) FROM hits) AS assignments_planned,
-                   (SELECT coalesce(sum(submitted), 0) FROM hits WHERE workers_wanted > 0) AS assignments_submitted,
+                   (SELECT count(*) FROM planned) AS hits_planned,
+                   (SELECT coalesce(sum(workers_wanted), 0) FROM planned) AS assignments_planned,
+                   (SELECT coalesce(sum(submitted), 0) FROM planned) AS assignments_submitted,
                    (SELECT count(*) FROM assignments WHERE status = 'open') AS assignments_open,
                    (SELECT count(*) FROM assignments WHERE status = 'skipped') AS assignments_skipped,
-                   (SELECT count(*) FROM hits
-                     WHERE workers_wanted > 0 AND submitted >= workers_wanted) AS hits_complete,
+                   (SELECT count(*) FROM planned WHERE submitted >= workers_wanted) AS hits_complete,
                    (SELECT count(*) FROM workers) AS workers,
                    (SELECT count(*) FROM responses WHERE supersedes IS NULL) AS responses,
                    (SELECT count(*) FROM flags) AS flags,
