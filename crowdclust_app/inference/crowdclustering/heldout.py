@@ -18,6 +18,7 @@ from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.data import labels_of
 from crowdclust_app.inference.crowdclustering.growth import grow
+from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores, score_workers
 from crowdclust_app.inference.crowdclustering.partition import partition_positions
 from crowdclust_app.inference.crowdclustering.prediction import (
     Placement,
@@ -71,13 +72,16 @@ class HeldOut:
         The same log-likelihood when all that is known of a worker is the share of "same".
     gain, gain_se
         `loglik - base_loglik`, and the standard error of that difference, response by response.
-    worker_loglik : ndarray of shape (J,)
-        By worker; NaN where nothing of a worker was scored.
+    workers
+        The same by worker, beside two workers who do not look at the pictures.
     dimensions, label_weight, clusters
         What was chosen or given; `clusters` is 0 where the bound is to say.
     tried
         `(what, value, log-likelihood a label)` of all that was compared, in order; `what` is "label weight",
         "dimensions" or "clusters".
+    by_clusters
+        `(clusters, log-likelihood a label, its standard error, standard error of the difference to the best)` of each
+        number of clusters that was tried, where they were.
     """
 
     folds: int
@@ -90,11 +94,12 @@ class HeldOut:
     base_loglik: float
     gain: float
     gain_se: float
-    worker_loglik: Floats
+    workers: WorkerScores
     dimensions: int
     label_weight: float
     clusters: int
     tried: tuple[tuple[str, float, float], ...]
+    by_clusters: tuple[tuple[int, float, float, float], ...] = ()
 
 
 def deal_folds(table: ResponseTable, folds: int, seed: int) -> Ints:
@@ -200,15 +205,16 @@ class Trials:
             found.append(score_table(self.tests[fold], placement.spread_out(partition), probabilities))
         return together(found)
 
-    def base_scores(self) -> Scores:
-        """How the folds are predicted by each worker's share of "same" alone."""
-        found = []
+    def base_scores(self) -> tuple[Scores, Scores]:
+        """How the folds are predicted by each worker's share of "same" alone, and by that of the one-group worker."""
+        random, one_group = [], []
         for fold in range(self.folds):
             train = self.train(fold)
             cluster = np.full(self.table.n_items, -1, dtype=np.int64)
             cluster[labels_of(train, consensus=True).shown] = 0
-            found.append(score_table(self.tests[fold], cluster, base_rates(train)[:, None, None]))
-        return together(found)
+            random.append(score_table(self.tests[fold], cluster, base_rates(train)[:, None, None]))
+            one_group.append(score_table(self.tests[fold], cluster, np.full((1, 1, 1), ONE_GROUP_RATE)))
+        return together(random), together(one_group)
 
     def best_of(self, settings: Settings) -> Scores:
         """The scores of the best number of clusters, on the trial folds."""
@@ -283,6 +289,16 @@ def choose_clusters(trials: Trials, settings: Settings) -> tuple[list[tuple[int,
     return tried, enough(tried)
 
 
+def with_errors(tried: Sequence[tuple[int, Scores]]) -> tuple[tuple[int, float, float, float], ...]:
+    """Each number of clusters with its score, that score's standard error, and the error beside the best number's."""
+    best = max(tried, key=lambda entry: entry[1].per_label)[1]
+    found = []
+    for clusters, scores in tried:
+        score, error = mean_and_error(scores.loglik, scores.pairs)
+        found.append((clusters, score, error, mean_and_error(best.loglik - scores.loglik, best.pairs)[1]))
+    return tuple(found)
+
+
 def planned_fits(folds: int, any_weight: bool, any_dimensions: bool) -> int:
     """The most fits that `choose` can need."""
     trial = min(TRIAL_FOLDS, folds)
@@ -328,15 +344,17 @@ def choose(trials: Trials, any_weight: bool, any_dimensions: bool) -> HeldOut:
             if settings == here:
                 candidates = [with_dimensions(here, number) for number in numbers]
                 settings = climb("dimensions", candidates, numbers, 0.0)
+    by_clusters: tuple[tuple[int, float, float, float], ...] = ()
     if settings.clusters == "heldout":
         numbers_tried, place = choose_clusters(trials, settings)
         tried += [("clusters", float(number), scores.per_label) for number, scores in numbers_tried]
         clusters, scores = numbers_tried[place]
+        by_clusters = with_errors(numbers_tried)
     else:
         wanted = settings.clusters
         clusters = wanted if isinstance(wanted, int) else 0
         scores = trials.scores(settings, wanted, trials.folds)
-    return figures(trials, settings, clusters, scores, tuple(tried))
+    return replace(figures(trials, settings, clusters, scores, tuple(tried)), by_clusters=by_clusters)
 
 
 def with_dimensions(settings: Settings, dimensions: int) -> Settings:
@@ -357,13 +375,10 @@ def figures(
     trials: Trials, settings: Settings, clusters: int, scores: Scores, tried: tuple[tuple[str, float, float], ...]
 ) -> HeldOut:
     """Put what the folds say into figures."""
-    base = trials.base_scores()
+    base, one_group = trials.base_scores()
     loglik, loglik_se = mean_and_error(scores.loglik, scores.pairs)
     accuracy, accuracy_se = mean_and_error(scores.right, scores.pairs)
     gain, gain_se = mean_and_error(scores.loglik - base.loglik, scores.pairs)
-    who = np.concatenate([test.worker_of_response for test in trials.tests])
-    of_worker = np.bincount(who, scores.loglik, minlength=trials.table.n_workers)
-    pairs = np.bincount(who, scores.pairs, minlength=trials.table.n_workers)
     return HeldOut(
         folds=trials.folds,
         responses=int((scores.pairs > 0).sum()),
@@ -375,7 +390,7 @@ def figures(
         base_loglik=base.per_label,
         gain=gain,
         gain_se=gain_se,
-        worker_loglik=np.where(pairs > 0, of_worker / np.maximum(pairs, 1.0), np.nan),
+        workers=score_workers(trials.tests, scores, base, one_group),
         dimensions=settings.dimensions,
         label_weight=settings.label_weight,
         clusters=clusters,

@@ -90,6 +90,7 @@ def test_the_arrays_have_the_shapes_they_should(fitted: FitResult) -> None:
         "means": (k, d), "covariances": (k, d, d), "mixing": (k,), "fisher": (n, 2), "confusion": (j, k, k),
         "confusion_bound": (j, k, k), "answered": (j,),
         "heldout_workers": (j,),
+        "heldout_figures": (j, 9),
     }  # fmt: skip
     found = {f.name: getattr(fitted, f.name) for f in fields(fitted)}
     assert {name: value.shape for name, value in found.items() if isinstance(value, np.ndarray)} == expected

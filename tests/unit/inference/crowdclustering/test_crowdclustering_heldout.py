@@ -181,7 +181,7 @@ def test_everything_automatic_finds_the_paper_s_example(seed):
     assert model.heldout_.gain > 5 * model.heldout_.gain_se
     assert model.heldout_.responses == campaign.table.n_responses
     # who sorts at random is predicted worst
-    assert campaign.worker_kinds[int(np.argmin(model.heldout_.worker_loglik))] == "random"
+    assert campaign.worker_kinds[int(np.argmin(model.heldout_.workers.loglik))] == "random"
     again = Crowdclustering(**AUTO, seed=seed).fit(campaign.table)
     assert again.heldout_.tried == model.heldout_.tried
     np.testing.assert_array_equal(again.positions_, model.positions_)
@@ -204,7 +204,7 @@ def test_a_single_response_cannot_be_held_out():
     apart = slow.table_of([(0, {0: 0, 1: 0}), (1, {2: 0, 3: 1})])
     model = Crowdclustering(**AUTO, dimensions=2).fit(apart)
     assert model.heldout_.pairs == 0
-    assert np.isnan(model.heldout_.worker_loglik).all()
+    assert np.isnan(model.heldout_.workers.loglik).all()
 
 
 @pytest.mark.parametrize("prior", ["shared", "independent"])
