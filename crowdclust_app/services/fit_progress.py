@@ -90,3 +90,29 @@ def _in_words(snapshot: Snapshot) -> str:
         f"start {snapshot.start} of {snapshot.starts}, {_PHASES.get(snapshot.phase, snapshot.phase)} "
         f"{snapshot.iteration}, bound {snapshot.bound:,.1f}{found}"
     )
+
+
+class Sweeps:
+    """Keeps the trace of every start, and passes on to whoever listens.
+
+    Parameters
+    ----------
+    listener
+        Is given every snapshot; None when nobody listens.
+    """
+
+    def __init__(self, listener: Callable[[Snapshot], None] | None) -> None:
+        self._listener = listener
+        self._kept: list[tuple[int, str, float, int]] = []
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        """Note one sweep."""
+        if snapshot.phase != "heldout":
+            self._kept.append((snapshot.start, snapshot.phase, float(snapshot.bound), int(snapshot.clusters)))
+        if self._listener is not None:
+            self._listener(snapshot)
+
+    @property
+    def traces(self) -> tuple[tuple[int, str, float, int], ...]:
+        """Start, phase, bound and clusters of every sweep, start by start."""
+        return tuple(sorted(self._kept, key=lambda sweep: sweep[0]))
