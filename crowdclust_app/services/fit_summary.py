@@ -95,14 +95,19 @@ def _heldout_figures(heldout: HeldOut | None) -> dict[str, Any]:
     found = {key: getattr(heldout, name) if scored else None for key, name in keys.items()}
     figures = {key: value if value is not None and math.isfinite(value) else None for key, value in found.items()}
     if heldout is None:
-        return {**figures, "chosen": None, "tried": None}
+        return {**figures, "chosen": None, "tried": None, "clusters_tried": None}
     chosen = {
         "dimensions": heldout.dimensions,
         "label_weight": heldout.label_weight,
         "clusters": heldout.clusters or None,
     }
     tried = [{"what": what, "value": value, "loglik": loglik} for what, value, loglik in heldout.tried]
-    return {**figures, "chosen": chosen, "tried": tried}
+    names = ("clusters", "loglik", "se", "se_beside_best")
+    numbers = [
+        {name: value if math.isfinite(value) else None for name, value in zip(names, entry, strict=True)}
+        for entry in heldout.by_clusters
+    ]
+    return {**figures, "chosen": chosen, "tried": tried, "clusters_tried": numbers or None}
 
 
 def verdicts(

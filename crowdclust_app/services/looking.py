@@ -6,7 +6,7 @@ Everything here is arrays and frozen values, made once off the main thread; a sc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.services.categories import Categories, read_categories
+from crowdclust_app.services.comparing import truth_order
 from crowdclust_app.services.judging import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
@@ -222,6 +224,10 @@ class Overview:
         With the figures of that run, or without.
     files
         Photo and content hash of every item whose photo can be found, by the item's name.
+    categories
+        What the lead made of that run's clusters; None without a run.
+    truth, truth_order
+        Known category by item's name, and the lead's order of them.
     """
 
     responses: int
@@ -229,6 +235,9 @@ class Overview:
     view: RunView | None
     workers: tuple[WorkerRow, ...]
     files: Mapping[str, tuple[Path, str | None]]
+    categories: Categories | None = None
+    truth: Mapping[str, str] = field(default_factory=dict)
+    truth_order: tuple[str, ...] = ()
 
 
 def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: CancelToken | None = None) -> Overview:
@@ -251,7 +260,19 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
             cancel.check()
         view = view_run(run, table, seconds)
     workers = view.workers if view else worker_rows(table, np.zeros(table.n_items, dtype=np.int64), seconds)
-    return Overview(responses=table.n_responses, runs=runs, view=view, workers=workers, files=_photo_files(campaign))
+    called = None
+    if view is not None:
+        called = read_categories(campaign, view.run.number, view.run.result.responsibilities.shape[1])
+    return Overview(
+        responses=table.n_responses,
+        runs=runs,
+        view=view,
+        workers=workers,
+        files=_photo_files(campaign),
+        categories=called,
+        truth=campaign.truth(),
+        truth_order=truth_order(campaign),
+    )
 
 
 def active_seconds(campaign: Campaign) -> dict[str, list[float]]:

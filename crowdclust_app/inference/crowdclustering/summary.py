@@ -26,22 +26,24 @@ def entropy_bits(memberships: Floats) -> Floats:
     return np.asarray(-(memberships * np.log2(positive)).sum(axis=1))
 
 
-def fisher_axes(positions: Floats, labels: Ints) -> Floats:
-    """Two directions in which clusters lie far apart for their widths.
+def fisher_axes(positions: Floats, labels: Ints, count: int = 2) -> Floats:
+    """Directions in which clusters lie far apart for their widths.
 
-    The first are Fisher's discriminant directions; where there are fewer than two (two clusters, or one), the widest
-    directions of what they leave follow. Unit length, largest entry positive.
+    The first are Fisher's discriminant directions; where there are fewer of them than asked for (one less than there
+    are clusters), the widest directions of what they leave follow. Unit length, largest entry positive.
 
     Parameters
     ----------
     positions : ndarray of shape (n, D)
     labels : ndarray of shape (n,)
         Cluster of each item.
+    count
+        How many directions.
 
     Returns
     -------
-    ndarray of shape (D, 2)
-        In columns; the second is 0 when `D` is 1.
+    ndarray of shape (D, count)
+        In columns; those beyond `D` are 0.
     """
     D = positions.shape[1]
     centred = positions - positions.mean(axis=0)
@@ -56,13 +58,13 @@ def fisher_axes(positions: Floats, labels: Ints) -> Floats:
     values, vectors = np.linalg.eigh(within)
     whiten = vectors / np.sqrt(values)
     found = whiten @ np.linalg.eigh(whiten.T @ between @ whiten)[1][:, ::-1]
-    axes = [found[:, c] / np.linalg.norm(found[:, c]) for c in range(min(2, D, len(clusters) - 1))]
+    axes = [found[:, c] / np.linalg.norm(found[:, c]) for c in range(min(count, D, len(clusters) - 1))]
     basis = np.array(axes).T.reshape(D, -1)
-    if len(axes) < min(2, D):
+    if len(axes) < min(count, D):
         outside = np.eye(D) - basis @ np.linalg.pinv(basis) if axes else np.eye(D)
         widest = np.linalg.eigh(outside @ (within + between) @ outside)[1][:, ::-1]
-        basis = np.column_stack([basis, widest[:, : min(2, D) - len(axes)]])
-    axes_found = np.zeros((D, 2))
+        basis = np.column_stack([basis, widest[:, : min(count, D) - len(axes)]])
+    axes_found = np.zeros((D, count))
     axes_found[:, : basis.shape[1]] = basis
-    sign = np.sign(axes_found[np.argmax(np.abs(axes_found), axis=0), [0, 1]])
+    sign = np.sign(axes_found[np.argmax(np.abs(axes_found), axis=0), np.arange(count)])
     return axes_found * np.where(sign == 0.0, 1.0, sign)
