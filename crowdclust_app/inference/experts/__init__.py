@@ -1,0 +1,24 @@
+"""Learning from experts: classifiers of items with features that learn whom to trust.
+
+`GaussianProcessExperts` (long_gp_crowds): a Gaussian process, everybody's expertise and the labels' global noise, all
+at once, by expectation propagation and generalised EM; whom to ask what next; active sets for many items.
+
+    from crowdclust_app.inference.experts import GaussianProcessExperts
+    model = GaussianProcessExperts().fit(X, table)      # table: columns task, worker, label; tasks are row numbers of X
+    model.probabilities_, model.expertise_, model.noise_, model.warnings_
+    model.predict_proba(X_new)                          # shape (M, 2), columns as classes_
+    model.next_question(["w1", "w2"])                   # item, worker, entropy, information in bits
+    model.update(more_labels)                           # the kernel stays, everything else is learned on from here
+
+All fields of a label aggregator are there as well (`labels_`, `accuracy_`, `notes_`, ...).
+"""
+
+from __future__ import annotations
+
+from crowdclust_app.inference.experts.active_set import ActiveSet
+from crowdclust_app.inference.experts.asking import NextQuestion
+from crowdclust_app.inference.experts.features import BadInput
+from crowdclust_app.inference.experts.gaussian_process import GaussianProcessExperts
+from crowdclust_app.inference.experts.kernel import Kernel
+
+__all__ = ["ActiveSet", "BadInput", "GaussianProcessExperts", "Kernel", "NextQuestion"]

@@ -1,0 +1,362 @@
+"""The Gaussian process that learns from experts as an estimator (long_gp_crowds)."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.inference.binary.posterior import TIES, Ties
+from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning, Run
+from crowdclust_app.inference.binary.table import REPEATS, Codes, Floats, LabelTable, Repeats
+from crowdclust_app.inference.experts.active_set import ActiveSet
+from crowdclust_app.inference.experts.asking import NextQuestion
+from crowdclust_app.inference.experts.features import BadInput, Scaling, check_matrix, fit_scaling
+from crowdclust_app.inference.experts.fitting import Plan, State, carried, learn
+from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_rows
+from crowdclust_app.inference.experts.kernel import Kernel, usual_distance
+from crowdclust_app.inference.experts.results import ExpertResults
+from crowdclust_app.inference.experts.sites import CrowdPriors
+
+_UPDATE_STEPS = 10
+_ROUNDS = 4
+
+
+class GaussianProcessExperts(ExpertResults):
+    """Learns a classifier of items, everybody's expertise and the labels' global noise, all at once.
+
+    A Gaussian process gives each item a clean class from its features; the label skilled workers agree on is that
+    class with probability `xi`, and worker `j` gives that label with probability `eps_j`. Expectation propagation and
+    generalised EM (long_gp_crowds) learn all of it; an active set of few items stands for many.
+
+    Parameters
+    ----------
+    expertise_prior, agreement_prior
+        Beta priors of `eps_j` and of `xi`, both numbers above 1.
+    amplitude, length_scale, intercept
+        Modes of the kernel's log-normal priors, from which it starts; the length scale is the median distance when
+        None, and an intercept of 0 stays 0.
+    learn_kernel
+        Whether the kernel is learned.
+    standardise
+        Whether every feature is brought to mean 0 and spread 1 first. What the features' own scale means (pixels,
+        embeddings) may be better left as it is.
+    active_set
+        None keeps a site for every labelled item, `ActiveSet(...)` chooses; `"auto"` takes one above 1,500.
+    classes
+        No and yes, in this order; those that occur, sorted, when None.
+    repeats, ties
+        As in `Aggregator`.
+    max_iterations, tolerance
+        EM steps in a row at most, and the change of any number at which they end.
+    relearn_every
+        After how many updates the kernel is learned again.
+    seed
+        Of the items that are drawn.
+
+    Attributes
+    ----------
+    expertise_, expertise_sd_ : ndarray of shape (R,)
+        `eps_j`, the mode of its posterior, and the standard deviation.
+    expertise_interval_ : ndarray of shape (R, 2)
+        95 % of that posterior.
+    agreement_, noise_ : float
+        `xi` and `1 - xi`.
+    honesty_ : float
+        `sum_j logit eps_j`; below 2 in size the sign of everything is unsure.
+    consensus_ : ndarray of shape (N,)
+        `r_i`, the probability that skilled workers say yes; predicted where nobody was asked.
+    class_probability_ : ndarray of shape (N,)
+        `p_i`, the probability that the features' clean class is yes.
+    predicted_ : ndarray of shape (N,)
+        Items that nobody was asked about.
+    kernel_ : Kernel
+    active_rows_ : ndarray of shape (m,) or None
+        Rows of the active set.
+    evidence_ : float
+        `log Z_EP`.
+    lower_bounds_ : tuple of float
+        Evidence plus log prior at each EM step of the last stage. It need not rise at every step.
+    warnings_ : tuple of str
+        What the lead should know. Also in `notes_`.
+
+    All other fields of an `Aggregator` are there too, one entry a row of the features.
+    """
+
+    name: ClassVar[str] = "gp"
+
+    def __init__(
+        self,
+        *,
+        expertise_prior: tuple[float, float] = (3.0, 2.0),
+        agreement_prior: tuple[float, float] = (20.0, 2.0),
+        amplitude: float = 2.0,
+        length_scale: float | None = None,
+        intercept: float = 0.0,
+        learn_kernel: bool = True,
+        standardise: bool = True,
+        active_set: ActiveSet | Literal["auto"] | None = "auto",
+        classes: Sequence[Hashable] | None = None,
+        repeats: Repeats = "all",
+        ties: Ties = "undecided",
+        max_iterations: int = 30,
+        tolerance: float = 1e-3,
+        relearn_every: int = 25,
+        seed: int = 0,
+    ) -> None:
+        self.expertise_prior = expertise_prior
+        self.agreement_prior = agreement_prior
+        self.amplitude = amplitude
+        self.length_scale = length_scale
+        self.intercept = intercept
+        self.learn_kernel = learn_kernel
+        self.standardise = standardise
+        self.active_set: ActiveSet | Literal["auto"] | None = active_set
+        self.classes = classes
+        self.repeats: Repeats = repeats
+        self.ties: Ties = ties
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.relearn_every = relearn_every
+        self.seed = seed
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters as they were set (`deep` is there for scikit-learn)."""
+        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters by name."""
+        unknown = set(parameters) - set(self.get_params())
+        if unknown:
+            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({inside})"
+
+    def fit(
+        self,
+        X: Any,
+        table: Any,
+        worker: Any = None,
+        label: Any = None,
+        *,
+        items: Sequence[Hashable] | None = None,
+        gold: Mapping[Any, Any] | None = None,
+        progress: Callable[[FitStep], None] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Self:
+        """Learn from labels of items with features.
+
+        Parameters
+        ----------
+        X : array of shape (N, D), or None
+            Features, one row an item, labelled or not. None: the labels alone are used, by Dawid and Skene's method.
+        table, worker, label
+            As in `Aggregator.fit`; or an array (N, R) of -1, 0 (not asked) and +1.
+        items
+            Names of the rows; tasks are row numbers when None.
+        gold
+            Known classes by item.
+        progress
+            Gets a `FitStep` each EM step.
+        cancel
+            Looked at each sweep.
+
+        Raises
+        ------
+        BadInput
+            When features, labels or parameters are none that can be learned from.
+        Cancelled
+            When `cancel` says so.
+
+        Warns
+        -----
+        NotConvergedWarning
+            When the steps ended too early.
+        """
+        begin = time.perf_counter()
+        self._validate()
+        self._previous: State | None = None
+        self._rounds = 0
+        if X is None:
+            names = None if items is None else name_rows(0, items)
+            encoded = encode(table, worker, label, names, None, self.classes, self.repeats)
+            self._fit_without_features(encoded, gold, self._run(progress, cancel))
+        else:
+            features = check_matrix(X)
+            self._items = name_rows(len(features), items)
+            encoded = encode(table, worker, label, self._items, len(features), self.classes, self.repeats)
+            self._scaling = self._fit_scaling(features)
+            self._X = self._scaling.apply(features)
+            self._centre = self._first_kernel()
+            self._learn(encoded, gold, self._run(progress, cancel), self.max_iterations, fresh=True)
+        self.seconds_ = time.perf_counter() - begin
+        if not self.converged_:
+            text = f"{self.name} did not converge in {self.n_iterations_} steps; raise max_iterations"
+            warnings.warn(text, NotConvergedWarning, stacklevel=2)
+        return self
+
+    def update(
+        self,
+        table: Any,
+        worker: Any = None,
+        label: Any = None,
+        *,
+        gold: Mapping[Any, Any] | None = None,
+        progress: Callable[[FitStep], None] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Self:
+        """Learn on from all labels so far: a round of active learning, with at most ten EM steps.
+
+        The kernel stays, but for every `relearn_every`-th time. Everything else is as in `fit`, and nothing changes
+        when it is cancelled.
+
+        Parameters
+        ----------
+        table, worker, label, gold, progress, cancel
+            As in `fit`: all labels and all gold items, not only the new ones.
+        """
+        begin = time.perf_counter()
+        self._check_fitted()
+        self._validate()
+        run = self._run(progress, cancel)
+        classes = self.classes or self.classes_
+        if self._previous is None:
+            encoded = encode(table, worker, label, self.items_, None, classes, self.repeats)
+            self._fit_without_features(encoded, gold, run)
+        else:
+            encoded = encode(table, worker, label, self._items, len(self._X), classes, self.repeats)
+            self._learn(encoded, gold, run, min(_UPDATE_STEPS, self.max_iterations), fresh=False)
+        self.seconds_ = time.perf_counter() - begin
+        return self
+
+    def _run(self, progress: Callable[[FitStep], None] | None, cancel: CancelToken | None) -> Run:
+        run = Run(_ROUNDS * self.max_iterations, self.tolerance, progress, cancel)
+        run.check()
+        return run
+
+    def _fit_scaling(self, X: Floats) -> Scaling:
+        width = X.shape[1]
+        return fit_scaling(X) if self.standardise else Scaling(np.zeros(width), np.ones(width))
+
+    def _first_kernel(self) -> Kernel:
+        length = self.length_scale
+        if length is None:
+            length = usual_distance(self._X, np.random.default_rng([self.seed, 2]))
+        return Kernel(float(self.amplitude), float(length), float(self.intercept))
+
+    def _learn(
+        self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Run, max_steps: int, *, fresh: bool
+    ) -> None:
+        known = encode_gold(gold, table)
+        priors = CrowdPriors(*(_pair(prior) for prior in (self.expertise_prior, self.agreement_prior)))
+        plan = Plan(priors, self._centre, self.learn_kernel, self.active_set, max_steps, self.tolerance, self.seed)
+        rounds = 0 if fresh else self._rounds + 1
+        previous = None
+        if not fresh and self._previous is not None and self._same_gold(known) and len(self._previous.rows):
+            number = {name: at for at, name in enumerate(self.workers_)}
+            then = [number.get(name, -1) for name in table.workers]
+            previous = (self._previous, carried(self._previous, then, table.n_workers, priors))
+        relearn = previous is None or (self.relearn_every > 0 and rounds % self.relearn_every == 0)
+        state = learn(self._X, table, known, plan, run, previous, relearn)
+        self._rounds, self._previous, self._gold = rounds, state, known
+        self._describe(table, state, run)
+
+    def _same_gold(self, known: tuple[Codes, Codes]) -> bool:
+        return all(np.array_equal(old, new) for old, new in zip(self._gold, known, strict=True))
+
+    def _validate(self) -> None:
+        for prior, what in ((self.expertise_prior, "expertise"), (self.agreement_prior, "agreement")):
+            if not all(1.0 < number < math.inf for number in _pair(prior)):
+                raise BadInput(f"the prior of the {what} is not above 1", todo="give two numbers such as 3,2")
+        numbers = (self.amplitude, 1.0 if self.length_scale is None else self.length_scale)
+        if not all(0.0 < number < math.inf for number in numbers) or not 0.0 <= self.intercept < math.inf:
+            raise BadInput("the kernel's numbers are not above 0", todo="take 2 and the median distance")
+        if self.ties not in TIES:
+            raise BadInput(f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}")
+        if self.repeats not in REPEATS:
+            raise BadInput(f"the policy for repeats {self.repeats!r} is unknown", todo="take one of first, last, all")
+        if self.max_iterations < 1 or not self.tolerance >= 0:
+            raise BadInput("max_iterations is below 1 or the tolerance below 0", todo="take 30 and 1e-3")
+        if isinstance(self.active_set, ActiveSet):
+            self.active_set.check()
+        elif self.active_set not in (None, "auto"):
+            raise BadInput(f"the active set {self.active_set!r} is unknown", todo="take auto, None or ActiveSet(400)")
+
+    def predict_proba(self, X: Any = None, *, clean: bool = False) -> Floats:
+        """Give the probabilities of no and yes; shape (M, 2).
+
+        Parameters
+        ----------
+        X : array of shape (M, D), or None
+            Features of new items; those of the fit, with what their labels say, when None.
+        clean
+            Whether it is about the features' clean class rather than the label that skilled workers would give.
+        """
+        self._check_fitted()
+        if X is None:
+            yes = self.class_probability_ if clean else self.consensus_
+        else:
+            if self._previous is None:
+                raise BadInput("the fit had no features", todo="fit with features to predict from others")
+            yes = self._predict_rows(self._scaling.apply(X), clean)
+        return np.column_stack([1.0 - yes, yes])
+
+    def predict(self, X: Any = None) -> NDArray[np.object_]:
+        """Give the more probable class of each item, yes where both are equally so; shape (M,)."""
+        values = np.empty(2, dtype=object)
+        values[:] = self.classes_
+        return values[(self.predict_proba(X)[:, 1] >= 0.5).astype(np.int64)]
+
+    def next_question(
+        self,
+        workers: Sequence[Hashable] | None = None,
+        *,
+        candidates: Sequence[Hashable] | None = None,
+        honest_only: bool = False,
+    ) -> NextQuestion | None:
+        """Choose the next image and whom to ask about it; None when nothing is left to ask.
+
+        Parameters
+        ----------
+        workers
+            Names of those who are there, newcomers too; all of the fit when None.
+        candidates
+            Names of items that may be asked about. None: those nobody was asked about, or when there are none left,
+            those that somebody who is there has not labelled; no gold items.
+        honest_only
+            Whether those who are wrong more often than right are asked last.
+        """
+        self._check_fitted()
+        return self._choose(workers, candidates, honest_only)
+
+    def rank_questions(
+        self, worker: Hashable, count: int, *, candidates: Sequence[Hashable] | None = None
+    ) -> list[NextQuestion]:
+        """Give the best questions for one worker, the best first, as many as `count` at most."""
+        self._check_fitted()
+        return self._rank(worker, count, candidates)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "classes_"):
+            raise BadInput(f"{self.name} is not fitted yet", todo="fit it first")
+
+
+def _pair(prior: Any) -> tuple[float, float]:
+    try:
+        a, b = (float(number) for number in prior)
+    except (TypeError, ValueError):
+        raise BadInput(f"the prior {prior!r} is not two numbers", todo="give two such as 3,2") from None
+    return a, b

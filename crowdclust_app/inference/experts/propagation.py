@@ -1,0 +1,157 @@
+"""Expectation propagation: all sites at once, damped as far as it is needed (sections 4 and 5 of the derivation)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.inference.binary.table import Floats
+from crowdclust_app.inference.experts.posterior import Engine, Improper, Posterior
+from crowdclust_app.inference.experts.sites import Evidence, SiteUpdate, update_sites
+
+_CAP = 0.9
+_PATIENCE = 150
+# A cavity with less than this share of the posterior's precision is none.
+_LEAST_CAVITY = 1e-10
+_LEAST_STEP = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """Natural parameters of the sites: precisions `tau`, of either sign, and shifts `nu`; shape (n,) each."""
+
+    precision: Floats
+    shift: Floats
+
+    @classmethod
+    def none(cls, count: int) -> Sites:
+        """Sites that say nothing."""
+        return cls(np.zeros(count), np.zeros(count))
+
+
+@dataclass(frozen=True, slots=True)
+class Propagated:
+    """A fixed point, or where the iterations ended.
+
+    Parameters
+    ----------
+    sites
+        Their parameters.
+    posterior
+        What the engine made of them.
+    cavity_mean, cavity_variance : ndarray of shape (n,)
+        The posterior without each item's own site.
+    update
+        Moments at those cavities.
+    log_evidence
+        `log Z_EP`.
+    converged, iterations, residual
+        How it went.
+    """
+
+    sites: Sites
+    posterior: Posterior
+    cavity_mean: Floats
+    cavity_variance: Floats
+    update: SiteUpdate
+    log_evidence: float
+    converged: bool
+    iterations: int
+    residual: float
+
+
+def propagate(
+    engine: Engine,
+    evidence: Evidence,
+    noise: Floats,
+    start: Sites | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 300,
+    check: Callable[[], None] | None = None,
+) -> Propagated:
+    """Iterate to the fixed point; never raises when it is not reached.
+
+    Parameters
+    ----------
+    engine
+        The prior.
+    evidence
+        What the labels say of each site.
+    noise : ndarray of shape (n,)
+        White noise of each site.
+    start
+        Sites of an earlier call; those that say nothing when None, or when these are improper.
+    tolerance
+        On the largest change of a site in units of its posterior.
+    max_iterations
+        At most.
+    check
+        Called each iteration; may raise `Cancelled`.
+    """
+    sites = start or Sites.none(len(noise))
+    try:
+        posterior = engine.posterior(sites.precision, sites.shift)
+    except Improper:
+        sites = Sites.none(len(noise))
+        posterior = engine.posterior(sites.precision, sites.shift)
+    cap = step = _CAP
+    before = np.inf
+    iteration, converged = 0, False
+    while True:
+        mean, variance, proper = _cavities(sites, posterior)
+        update = update_sites(mean, variance, noise, evidence)
+        up = np.where(proper, update.precision - sites.precision, 0.0)
+        along = np.where(proper, update.shift - sites.shift, 0.0)
+        residual = _residual(up, along, posterior.variance)
+        converged = residual < tolerance and bool(proper.all())
+        if converged or iteration >= max_iterations:
+            break
+        if check is not None:
+            check()
+        step = max(0.7 * step, cap / 3.0) if residual > before else min(1.3 * step, cap)
+        before = residual
+        iteration += 1
+        if iteration == _PATIENCE:
+            cap *= 0.5
+        moved = _move(engine, sites, up, along, step)
+        if moved is None:
+            break
+        sites, posterior = moved
+    evidence_now = _log_evidence(sites, posterior, mean, variance, update)
+    return Propagated(sites, posterior, mean, variance, update, evidence_now, converged, iteration, residual)
+
+
+def _cavities(sites: Sites, posterior: Posterior) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    inverse = 1.0 / posterior.variance
+    precision = inverse - sites.precision
+    proper = precision > _LEAST_CAVITY * inverse
+    variance = 1.0 / np.where(proper, precision, _LEAST_CAVITY * inverse)
+    mean = np.where(proper, variance * (posterior.mean * inverse - sites.shift), posterior.mean)
+    return mean, np.where(proper, variance, posterior.variance), proper
+
+
+def _residual(up: Floats, along: Floats, variance: Floats) -> float:
+    if not len(variance):
+        return 0.0
+    return max(float((np.abs(up) * variance).max()), float((np.abs(along) * np.sqrt(variance)).max()))
+
+
+def _move(engine: Engine, sites: Sites, up: Floats, along: Floats, step: float) -> tuple[Sites, Posterior] | None:
+    """Take the longest of halved steps that stays proper; None when there is none."""
+    while step >= _LEAST_STEP:
+        trial = Sites(sites.precision + step * up, sites.shift + step * along)
+        try:
+            return trial, engine.posterior(trial.precision, trial.shift)
+        except Improper:
+            step *= 0.5
+    return None
+
+
+def _log_evidence(sites: Sites, posterior: Posterior, mean: Floats, variance: Floats, update: SiteUpdate) -> float:
+    total = float(update.log_z.sum()) + 0.5 * float(sites.shift @ posterior.mean) - 0.5 * posterior.log_determinant
+    total += float((0.5 * mean**2 / variance - 0.5 * posterior.mean**2 / posterior.variance).sum())
+    inside = np.maximum(-sites.precision * posterior.variance, _LEAST_CAVITY - 1.0)
+    return total - 0.5 * float(np.log1p(inside).sum())
