@@ -237,7 +237,7 @@ def _fit_methods(
 
 def _measured(table: LabelTable) -> bool:
     """Whether the labels are measurements: all numbers, and not all whole ones."""
-    from crowdclust_app.inference.binary.table import number_of
+    from crowdclust_app.inference.binary.columns import number_of
 
     numbers = [number_of(value) for value in table.classes]
     return all(number is not None for number in numbers) and any(number % 1 for number in numbers if number is not None)

@@ -99,7 +99,7 @@ def _ours(one: LabelSet, frame: Any, method: str, seed: int) -> tuple[float, flo
 
 def _theirs(one: LabelSet, frame: Any, method: Any, told: dict[str, Any]) -> tuple[float, float]:
     """Error and seconds of one of theirs; their ties are broken as they break them."""
-    from crowdclust_app.inference.binary.table import label_key
+    from crowdclust_app.inference.binary.columns import label_key
 
     seconds: list[float] = []
     while len(seconds) < _RUNS and sum(seconds) < _ENOUGH:

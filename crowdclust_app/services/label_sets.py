@@ -38,7 +38,7 @@ class LabelSet:
 
         from crowdclust_app.evaluation.experiments.labelling import KnownSet
         from crowdclust_app.evaluation.label_simulation import LabelledTasks, Labels
-        from crowdclust_app.inference.binary.table import label_key
+        from crowdclust_app.inference.binary.columns import label_key
 
         table = self.table
         if table.n_classes != 2:

@@ -19,9 +19,6 @@ from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_s
 
 # A count that keeps the logarithm of an answer never seen finite; nothing else notices it.
 _TINY = 1e-10
-# What maximum likelihood starts a worker with for each class: less than a third of a right answer. Without it the one
-# label of a worker who gave no other is certainty; with it nothing changes for workers with more than a few.
-_BENEFIT_OF_DOUBT = 0.3
 
 
 class _Confusion(Aggregator):
@@ -41,60 +38,66 @@ class _Confusion(Aggregator):
 
     def _pseudo_counts(self, classes: int) -> Floats:
         """Counts of each answer (column) for each true class (row) that stand for the prior."""
-        alpha, beta = (_BENEFIT_OF_DOUBT, _TINY) if self._kind == "none" else self._beta
+        right, wrong = self._beta
         if self._kind == "mode":
             # the mode of a posterior exists for priors from 1 on; smaller ones are taken as 1
-            alpha, beta = max(alpha - 1.0, 0.0) + EM_MARGIN, max(beta - 1.0, 0.0) + EM_MARGIN
-        counts = np.full((classes, classes), beta)
-        np.fill_diagonal(counts, alpha)
+            right, wrong = max(right - 1.0, 0.0) + EM_MARGIN, max(wrong - 1.0, 0.0) + EM_MARGIN
+        elif self._kind == "unit":
+            share = right / (right + wrong)
+            right, wrong = share, (1.0 - share) / max(classes - 1, 1)
+        counts = np.full((classes, classes), wrong)
+        np.fill_diagonal(counts, right)
         return counts
 
     def _log_confusion(self, counts: Floats, pseudo: Floats) -> tuple[Floats, float]:
-        """Log of each worker's matrix, shape (J, K, K), and the prior's part of the objective."""
-        posterior = counts + pseudo
+        """Log of each worker's matrix, shape (K, K, J), and the prior's part of the objective."""
+        prior = pseudo[:, :, None]
+        posterior = counts + prior
         if not self._exact:
-            logs = np.log(posterior / posterior.sum(axis=2, keepdims=True))
-            return logs, float((pseudo * logs).sum())
+            logs = np.log(posterior / posterior.sum(axis=1, keepdims=True))
+            return logs, float((prior * logs).sum())
         from scipy.special import digamma, gammaln
 
-        logs = digamma(posterior) - digamma(posterior.sum(axis=2, keepdims=True))
-        normaliser = gammaln(posterior).sum(axis=2) - gammaln(posterior.sum(axis=2))
-        of_prior = gammaln(pseudo).sum(axis=1) - gammaln(pseudo.sum(axis=1))
+        logs = digamma(posterior) - digamma(posterior.sum(axis=1, keepdims=True))
+        normaliser = gammaln(posterior).sum(axis=1) - gammaln(posterior.sum(axis=1))
+        of_prior = gammaln(prior).sum(axis=1) - gammaln(prior.sum(axis=1))
         return logs, float((normaliser - of_prior).sum() - (counts * logs).sum())
 
     def _infer(self, table: LabelTable, run: Run) -> Posterior:
+        # The classes of a task sum to 1 and only their ratios matter: one class less is summed over the labels, which
+        # takes most of the time. Arrays are by true class, answer and worker: sums over short rows are slow.
         rows = table.canonical
-        size = table.n_classes
+        size, workers = table.n_classes, table.n_workers
         prevalence, estimated = self._start_prevalence(table)
-        labelled = table.task_counts > 0
-        beliefs = self._start_shares(table)
+        labelled = np.flatnonzero(table.task_counts) if (table.task_counts == 0).any() else slice(None)
+        beliefs = np.asfortranarray(self._start_shares(table))
         pseudo = self._pseudo_counts(size)
-        cells = rows.worker * size + rows.label
-        counts = np.empty((table.n_workers, size, size))
-        logs = np.empty((table.n_tasks, size))
+        cells = rows.label * workers + rows.worker
+        given = np.bincount(cells, minlength=workers * size).reshape(size, workers).astype(np.float64)
+        counts = np.empty((size, size, workers))
+        ratios = np.zeros((size, table.n_tasks)).T
         bound = -np.inf
         going = True
         while going:
-            for true in range(size):
-                weights = beliefs[rows.task, true]
-                found = weighted_sums(cells, weights, table.n_workers * size)
-                counts[:, true, :] = found.reshape(table.n_workers, size)
+            for true in range(1, size):
+                found = weighted_sums(cells, beliefs[:, true].take(rows.task), workers * size)
+                counts[true] = found.reshape(size, workers)
+            np.maximum(given - counts[1:].sum(axis=0), 0.0, out=counts[0])
             log_confusion, gain = self._log_confusion(counts, pseudo)
             if estimated:
                 prevalence = np.maximum(beliefs[labelled].mean(axis=0), 1e-12)
-            for true in range(size):
-                weights = np.ascontiguousarray(log_confusion[:, true, :]).ravel()[cells]
-                logs[:, true] = weighted_sums(rows.task, weights, table.n_tasks)
-            logs += np.log(prevalence)
-            normalised, total = normalise(logs)
+            for true in range(1, size):
+                against_first = (log_confusion[true] - log_confusion[0]).take(cells)
+                ratios[:, true] = weighted_sums(rows.task, against_first, table.n_tasks)
+            normalised, total = normalise(ratios + np.log(prevalence))
             before, beliefs = beliefs, np.exp(normalised)
             change = float(np.abs(beliefs - before)[labelled].max())
-            previous, bound = bound, float(total.sum()) + gain
+            previous, bound = bound, float(total.sum() + (given * log_confusion[0]).sum()) + gain
             if self._by_gain:
                 change = min(change, abs(bound - previous) / table.n_labels)
             going = run.step(change, bound)
-        posterior = counts + pseudo
-        extras = {"confusion_": posterior / posterior.sum(axis=2, keepdims=True)}
+        posterior = (counts + pseudo[:, :, None]).transpose(2, 0, 1)
+        extras = {"confusion_": np.ascontiguousarray(posterior / posterior.sum(axis=2, keepdims=True))}
         return Posterior(normalised, prevalence, extras)
 
 
@@ -122,14 +125,16 @@ class TwoCoinMeanField(_Confusion):
 class DawidSkene(_Confusion):
     """Dawid and Skene's EM: any number of classes, prevalence estimated.
 
-    Maximum likelihood but for a trace of trust (0.3 of a right answer a class) that decides what their labels do not
-    about workers with very few.
+    Each row of a worker's matrix starts with one label in all, shared out as the prior's mean says: right with
+    `alpha / (alpha + beta)`, the rest in equal parts over the wrong answers. That is the information of a single label,
+    which decides for workers with few and is nothing beside many; without it (maximum likelihood) the one label of a
+    worker who gave no other is certainty.
     """
 
     name = "dawid-skene"
     most_classes = None
     estimates_prevalence = True
-    _kind = "none"
+    _kind = "unit"
     _by_gain = True
 
 

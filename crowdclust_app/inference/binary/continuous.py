@@ -9,8 +9,9 @@ import numpy as np
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.inference.binary.base import Aggregator
+from crowdclust_app.inference.binary.columns import number_of
 from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Floats, LabelTable, number_of, weighted_sums
+from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_sums
 
 # Labels that the pooled variance counts for in a worker's precision: one label alone says nothing of its worker.
 _PRIOR_LABELS = 1.0

@@ -8,10 +8,11 @@ import numpy as np
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.inference.binary.base import Aggregator
+from crowdclust_app.inference.binary.columns import number_of
 from crowdclust_app.inference.binary.confusion import TwoCoinEM
 from crowdclust_app.inference.binary.posterior import Posterior
 from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Floats, LabelTable, number_of
+from crowdclust_app.inference.binary.table import Floats, LabelTable
 
 
 class Ordinal(Aggregator):

@@ -44,26 +44,26 @@ def estimate_reliability(
     prior
         Beta or discrete prior of each coin.
     """
-    agreed = probabilities[table.task, table.label]
-    right = weighted_sums(table.worker, agreed, table.n_workers)
-    accuracy, accuracy_sd = _moments(right, table.worker_counts - right, prior)
+    workers = table.n_workers
     if table.n_classes != 2:
-        unknown = np.full(table.n_workers, np.nan)
-        return Reliability(accuracy, accuracy_sd, unknown, unknown, unknown, unknown)
-    second = probabilities[table.task, 1]
-    yes = table.label == 1
-    hits = weighted_sums(table.worker, np.where(yes, second, 0.0), table.n_workers)
-    positives = weighted_sums(table.worker, second, table.n_workers)
-    rejections = weighted_sums(table.worker, np.where(yes, 0.0, 1.0 - second), table.n_workers)
-    negatives = weighted_sums(table.worker, 1.0 - second, table.n_workers)
-    sensitivity, sensitivity_sd = _moments(hits, positives - hits, prior)
-    specificity, specificity_sd = _moments(rejections, negatives - rejections, prior)
-    return Reliability(accuracy, accuracy_sd, sensitivity, sensitivity_sd, specificity, specificity_sd)
+        right = weighted_sums(table.worker, probabilities[table.task, table.label], workers)
+        unknown = np.full(workers, np.nan)
+        accuracy = _moments(right, np.maximum(table.worker_counts - right, 0.0), prior)
+        return Reliability(*accuracy, unknown, unknown, unknown, unknown)
+    cells = table.label * workers + table.worker
+    given = np.bincount(cells, minlength=2 * workers).reshape(2, workers)
+    # how many of the second class each worker gave the one answer and the other; the rest follows
+    misses, hits = weighted_sums(cells, probabilities[:, 1].take(table.task), 2 * workers).reshape(2, workers)
+    rejections, false_alarms = np.maximum(given[0] - misses, 0.0), np.maximum(given[1] - hits, 0.0)
+    return Reliability(
+        *_moments(hits + rejections, misses + false_alarms, prior),
+        *_moments(hits, misses, prior),
+        *_moments(rejections, false_alarms, prior),
+    )
 
 
 def _moments(right: Floats, wrong: Floats, prior: tuple[float, float] | Mapping[float, float]) -> tuple[Floats, Floats]:
     """Mean and standard deviation of a coin's posterior after (fractional) counts."""
-    wrong = np.maximum(wrong, 0.0)
     if isinstance(prior, Mapping):
         return _discrete_moments(right, wrong, prior)
     a, b = prior[0] + right, prior[1] + wrong

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdclust_app.inference.binary.base import Aggregator
-from crowdclust_app.inference.binary.table import label_key
+from crowdclust_app.inference.binary.columns import label_key
 
 # A probability is not taken for smaller than this: a wrong certainty costs 34.5 and not everything.
 _LEAST = 1e-15

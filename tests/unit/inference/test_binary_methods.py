@@ -271,12 +271,37 @@ def test_measurements_without_spread_are_no_division_by_zero(labels: list[float]
     assert missing.tasks_without_labels_ == ("b",)
 
 
-def test_maximum_likelihood_and_posterior_differ_where_counts_are_small() -> None:
+def test_dawid_skene_starts_each_worker_with_one_label_shared_out_by_the_prior() -> None:
     table, _ = simulated(20, 8, 3, seed=2)
-    likely, posterior = DawidSkene().fit(table), DawidSkeneMAP().fit(table)
-    assert likely.confusion_.min() < 1e-6
-    assert posterior.confusion_.min() > likely.confusion_.min()
+    fitted = DawidSkene(prior=(3.0, 1.0)).fit(table)
+    # answers of a worker to each true class, from the beliefs before the last step, which stand still
+    counts = np.zeros((table.n_workers, 2, 2))
+    for task, worker, label in zip(table.task, table.worker, table.label, strict=True):
+        counts[worker, :, label] += fitted.probabilities_[task]
+    started = counts + np.array([[0.75, 0.25], [0.25, 0.75]])
+    np.testing.assert_allclose(fitted.confusion_, started / started.sum(axis=2, keepdims=True), atol=1e-3)
+    three = DawidSkene(classes=("x", "y", "z")).fit(["a"], ["u"], ["x"])
+    np.testing.assert_allclose(three.confusion_[0, 2], [1 / 6, 1 / 6, 2 / 3], atol=0.2)
+    assert DawidSkeneMAP().fit(table).confusion_.min() < 0.01 < fitted.confusion_.min()
     assert FastSBIC().fit(table).lower_bounds_ == ()
+
+
+def test_data_frames_number_their_own_text() -> None:
+    pandas = pytest.importorskip("pandas")
+    names = ["10", "9", "9", "b,c", "10", None]
+    workers, labels = ["u", "v", "w", "u", "v", "w"], ["yes", "no", "no", "yes", "no", "yes"]
+    expected = Majority().fit(names, workers, labels)
+    for kind in (None, object, "string", "category"):
+        frame = pandas.DataFrame({"task": names, "worker": workers, "label": labels}, dtype=kind)
+        fitted = Majority().fit(frame)
+        assert (fitted.tasks_, fitted.workers_, fitted.classes_) == (("10", "9", "b,c"), ("u", "v", "w"), ("no", "yes"))
+        assert fitted.n_dropped_ == 1
+        assert fitted.probabilities_.tolist() == expected.probabilities_.tolist()
+    digits = pandas.DataFrame({"task": ["10", "9", "010"], "worker": ["u"] * 3, "label": [1.0, None, 0.0]})
+    assert Majority().fit(digits).tasks_ == ("9", "010", "10")
+    assert Majority().fit(digits).classes_ == (0, 1)
+    with pytest.raises(UserError, match="a task or worker is not a name"):
+        Majority().fit({"task": pandas.Series([["a"], ["b"]]), "worker": ["u", "v"], "label": [0, 1]})
 
 
 def test_too_many_values_for_classes_are_refused_before_memory_is() -> None:
