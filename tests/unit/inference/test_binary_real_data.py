@@ -78,6 +78,16 @@ def test_streamed_errors_are_those_of_the_reference(load, name: str, method: str
     assert np.mean(errors) == pytest.approx(mean, abs=max(2.0 * error, 0.005))
 
 
+@pytest.mark.parametrize("rounds", [3, 10, 100])
+def test_normalised_kos_on_barzan_does_not_depend_on_its_rounds(load, rounds: int) -> None:
+    # every task has five labels and the rounds are those of a power iteration that has settled after three, so that
+    # there is one answer to "each sum divided by the degree less one": 311 wrong of 1000
+    table, truth = load("barzan")
+    assert set(table.task_counts.tolist()) == {5}
+    fitted = METHODS["kos-normalised"](max_iterations=rounds, tolerance=0.0).fit_encoded(table)
+    assert score(fitted, truth).error == pytest.approx(0.311, abs=1e-9)
+
+
 def test_single_chains_scatter_over_the_modes_of_bluebirds(load) -> None:
     table, truth = load("bluebirds")
     fitted = [METHODS["gibbs"](seed=seed, chains=1, burn_in=100, samples=200).fit_encoded(table) for seed in range(10)]
