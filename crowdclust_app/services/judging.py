@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.inference.crowdclustering.heldout_workers import WorkerScores
+    from crowdclust_app.services.exclusions import Exclusions
+    from crowdclust_app.services.fitting import FitResult, Run
 
 RANDOM_BELOW = 0.1
 """Likeness to the clusters (1 the same, 0 what chance gives) under which a worker may have answered at random."""
@@ -25,13 +28,14 @@ FAST_SHARE = 1 / 3
 FAST_SECONDS_AN_ITEM = 0.25
 """A worker is called fast below this time for an item, whatever the others needed."""
 
-RANDOM, ONE_GROUP, ALL_APART, FAST = "random?", "one group?", "all apart?", "fast"
+RANDOM, ONE_GROUP, ALL_APART, FAST, RETIRED = "random?", "one group?", "all apart?", "fast", "retired"
 
 FLAG_REASONS = {
     RANDOM: "The groups are hardly more like the clusters than chance would make them.",
     ONE_GROUP: "Everything was put into one group.",
     ALL_APART: "Everything was put into a group of its own.",
     FAST: "Much less time for each photo than the others took.",
+    RETIRED: "Left out of runs and not asked any more, by the lead's decision.",
 }
 
 
@@ -54,6 +58,11 @@ class WorkerRow:
         None where the groups cannot tell (everything together or everything apart).
     flags
         Words from `FLAG_REASONS`.
+    excluded
+        Responses that the lead excluded one by one.
+    over_random, over_random_se
+        By how many nats a held-out pair label is predicted better than those of a worker who does not look at the
+        pictures would be, and its standard error; None where nothing was held out.
     """
 
     name: str
@@ -63,6 +72,9 @@ class WorkerRow:
     agreement: float | None
     likeness: float | None
     flags: tuple[str, ...]
+    excluded: int = 0
+    over_random: float | None = None
+    over_random_se: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +112,22 @@ def worker_rows(
     labels: NDArray[np.int64],
     seconds: Mapping[str, Sequence[float]],
     run: Run | None = None,
+    left_out: Exclusions | None = None,
 ) -> tuple[WorkerRow, ...]:
     """Describe every worker of a campaign.
 
     Parameters
     ----------
+    table
+        The responses, those that runs leave out too.
     labels : ndarray of shape (N,)
         Cluster of each item of the table, 0 for none.
     seconds
         Active seconds of each submitted HIT, by worker's name.
     run
-        Whose confusion matrices the rows point to.
+        Whose confusion matrices and held-out figures the rows have.
+    left_out
+        What runs leave out.
     """
 
     def by_worker(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -128,7 +145,9 @@ def worker_rows(
     pairs, together = by_worker(whole.pairs), by_worker(whole.same_group)
     hits = np.bincount(table.worker_of_response, minlength=table.n_workers)
     items = by_worker(table.sizes.astype(np.float64))
-    matrices = _matrices(run)
+    matrices, gains = _matrices(run), _gains(run)
+    retired = left_out.retired if left_out else {}
+    excluded = Counter(worker for _, worker in (left_out.responses if left_out else ()))
     medians = {name: float(np.median(values)) for name, values in seconds.items() if len(values)}
     an_item = {
         name: medians[name] * hits[j] / items[j]
@@ -147,7 +166,13 @@ def worker_rows(
                 seconds_per_hit=medians.get(name),
                 agreement=float(equal[j] / judged[j]) if judged[j] else None,
                 likeness=likeness,
-                flags=_flags(pairs[j], together[j], likeness, an_item.get(name), list(an_item.values())),
+                flags=(
+                    *_flags(pairs[j], together[j], likeness, an_item.get(name), list(an_item.values())),
+                    *((RETIRED,) if name in retired else ()),
+                ),
+                excluded=excluded[name],
+                over_random=gains.get(name, (None, None))[0],
+                over_random_se=gains.get(name, (None, None))[1],
             )
         )
     return tuple(rows)
@@ -158,6 +183,22 @@ def _matrices(run: Run | None) -> dict[str, int]:
     if run is None or len(run.result.answered) != len(run.worker_names):
         return {}
     return {name: j for j, name in enumerate(run.worker_names) if run.result.answered[j]}
+
+
+def _gains(run: Run | None) -> dict[str, tuple[float, float]]:
+    """By how much each worker is predicted better than a random worker, with the standard error."""
+    if run is None or (figures := worker_scores(run.result)) is None:
+        return {}
+    pairs = zip(run.worker_names, figures.over_random.tolist(), figures.over_random_se.tolist(), strict=True)
+    return {name: (gain, error) for name, gain, error in pairs if np.isfinite(gain) and np.isfinite(error)}
+
+
+def worker_scores(result: FitResult) -> WorkerScores | None:
+    """What held-out responses say of each worker; None where nothing was held out, or by an earlier version."""
+    from crowdclust_app.inference.crowdclustering.heldout_workers import WorkerScores
+
+    figures = result.heldout_figures
+    return None if figures is None else WorkerScores(*figures.T)
 
 
 def _flags(

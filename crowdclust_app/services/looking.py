@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.services.block_order import block_order
 from crowdclust_app.services.categories import Categories, read_categories
 from crowdclust_app.services.comparing import truth_order
+from crowdclust_app.services.exclusions import Exclusions, exclusions
 from crowdclust_app.services.judging import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
@@ -228,6 +230,8 @@ class Overview:
         What the lead made of that run's clusters; None without a run.
     truth, truth_order
         Known category by item's name, and the lead's order of them.
+    left_out
+        What runs leave out by now.
     """
 
     responses: int
@@ -238,6 +242,15 @@ class Overview:
     categories: Categories | None = None
     truth: Mapping[str, str] = field(default_factory=dict)
     truth_order: tuple[str, ...] = ()
+    left_out: Exclusions = field(default_factory=Exclusions)
+
+    @property
+    def exclusions_changed(self) -> bool:
+        """Whether the run shown left out something else than runs would by now."""
+        if self.view is None:
+            return False
+        followed = self.view.run.result.summary.get("exclusions") or ()
+        return tuple(followed) != self.left_out.decisions
 
 
 def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: CancelToken | None = None) -> Overview:
@@ -251,15 +264,19 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
     runs = campaign.runs()
     stages = {run.number: run.stage for run in runs}
     shown = number if number in stages else runs[-1].number if runs else None
-    table = campaign.table(WHOLE_COLLECTION if shown is None else stages[shown])
+    stage = WHOLE_COLLECTION if shown is None else stages[shown]
+    left_out = exclusions(campaign)
+    table = campaign.table(stage)
+    whole = campaign.table(stage, everything=True) if left_out.decisions else table
     seconds = active_seconds(campaign)
     view = None
     if shown is not None:
         run = campaign.run(shown)
         if cancel:
             cancel.check()
-        view = view_run(run, table, seconds)
-    workers = view.workers if view else worker_rows(table, np.zeros(table.n_items, dtype=np.int64), seconds)
+        view = view_run(run, table, seconds, whole, left_out)
+    nowhere = np.zeros(whole.n_items, dtype=np.int64)
+    workers = view.workers if view else worker_rows(whole, nowhere, seconds, left_out=left_out)
     called = None
     if view is not None:
         called = read_categories(campaign, view.run.number, view.run.result.responsibilities.shape[1])
@@ -272,6 +289,7 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         categories=called,
         truth=campaign.truth(),
         truth_order=truth_order(campaign),
+        left_out=left_out,
     )
 
 
@@ -289,13 +307,25 @@ def _photo_files(campaign: Campaign) -> dict[str, tuple[Path, str | None]]:
     return {item.path: (campaign.item_path(item), item.content_hash) for item in campaign.items()}
 
 
-def view_run(run: Run, table: ResponseTable, seconds: Mapping[str, Sequence[float]] | None = None) -> RunView:
+def view_run(
+    run: Run,
+    table: ResponseTable,
+    seconds: Mapping[str, Sequence[float]] | None = None,
+    whole: ResponseTable | None = None,
+    left_out: Exclusions | None = None,
+) -> RunView:
     """Make of a run and the responses so far what the screens show.
 
     Parameters
     ----------
+    table
+        The responses that count.
     seconds
         Active seconds of each submitted HIT, by worker's name.
+    whole
+        All responses, over the same items, where some do not count; the workers are described by these.
+    left_out
+        Which do not count.
     """
     result = run.result
     labels = np.where(result.shown, result.labels, 0).astype(np.int64)
@@ -323,7 +353,7 @@ def view_run(run: Run, table: ResponseTable, seconds: Mapping[str, Sequence[floa
         clusters=_cluster_rows(result, labels, probability),
         doubtful=doubtful,
         not_shown=np.flatnonzero(~shown),
-        workers=worker_rows(table, _labels_in_table(labels, item_in_run), seconds or {}, run),
+        workers=worker_rows(whole or table, _labels_in_table(labels, item_in_run), seconds or {}, run, left_out),
         order=block_order(result.confusion[result.answered]),
         new_responses=max(0, table.n_responses - int(run.result.summary["responses"])),
         item_in_run=item_in_run,
@@ -366,31 +396,3 @@ def _cluster_rows(
             )
         )
     return tuple(rows)
-
-
-def block_order(confusion: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Order clusters so that confusion matrices come out about block-diagonal.
-
-    Parameters
-    ----------
-    confusion : ndarray of shape (J, K, K)
-        Matrices of the workers who answered.
-
-    Returns
-    -------
-    ndarray of shape (K,)
-        Cluster indices from 0: the leaves of average linkage on one minus the mean matrix, ordered so that neighbours
-        are as like as they can be, cluster 1 in the first half.
-    """
-    n_clusters = confusion.shape[1]
-    if n_clusters < 3 or not len(confusion):
-        return np.arange(n_clusters)
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    mean = np.asarray(confusion.mean(axis=0), dtype=np.float64)
-    distance = 1.0 - (mean + mean.T) / 2.0
-    np.fill_diagonal(distance, 0.0)
-    tree = linkage(squareform(np.maximum(distance, 0.0), checks=False), method="average", optimal_ordering=True)
-    order = np.asarray(leaves_list(tree), dtype=np.int64)
-    return order if np.flatnonzero(order == 0)[0] < n_clusters / 2 else order[::-1].copy()
