@@ -90,7 +90,7 @@ def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel:
     from crowdclust_app.services.fitting import fit_table
     from crowdclust_app.services.sources import read_table_source
 
-    source = read_table_source(args.source)
+    source = read_table_source(args.source, args.stage)
     truth, warnings = _truth(args.truth, source.table)
     with _results_folder(args.out):
         result = fit_table(source.table, settings, console.progress, cancel)
@@ -102,13 +102,16 @@ def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, canc
     from crowdclust_app.services.categories import category_columns
     from crowdclust_app.services.fitting import fit_campaign
     from crowdclust_app.services.runs import NotStoredError
+    from crowdclust_app.services.stages import find_stage, stay_behind
 
     with Campaign.open_somehow(args.source) as campaign:
-        table = campaign.table()
+        find_stage(campaign, args.stage)
+        table = campaign.table(args.stage)
         truth, warnings = _truth(args.truth, table)
         with _results_folder(args.out):
             try:
-                run = fit_campaign(campaign, settings, console.progress, cancel)
+                run = fit_campaign(campaign, settings, console.progress, cancel, args.stage)
+                warnings = [*warnings, *stay_behind(campaign, run)]
                 result, number = run.result, run.number
                 called = category_columns(campaign, run)
             except NotStoredError as error:
@@ -147,7 +150,7 @@ def _finish_fit(
 ) -> int:
     from crowdclust_app.services.fitting import compare_with_truth
 
-    summary = {**result.summary, "run": run}
+    summary = {**result.summary, "run": run, "stage": args.stage}
     if truth is not None:
         summary |= compare_with_truth(table.item_names, result.labels, truth)
     summary["warnings"] = list(warnings)
@@ -157,7 +160,7 @@ def _finish_fit(
     if args.out:
         from crowdclust_app.services.exporting import export_result
 
-        written.extend(export_result(result, table, args.out, categories=categories))
+        written.extend(export_result(result, table, args.out, categories=categories, stage=args.stage))
         written.append(write_summary(args.out, summary))
     console.finish(summary, [*_fit_text(summary), *written_lines(written)])
     return 0

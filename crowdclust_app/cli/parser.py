@@ -35,7 +35,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"crowdclust {__version__}")
     parser.set_defaults(command=None, json=False, quiet=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_open, _demo, _new, _plan, _import, _fit, _aggregate, _simulate, _export, _check, _bench):
+    for add in (_open, _demo, _new, _plan, _import, _fit, _split, _aggregate, _simulate, _export, _check, _bench):
         add(commands)
     return parser
 
@@ -99,6 +99,8 @@ def _import(commands: Any) -> None:
 def _fit(commands: Any) -> None:
     parser = _command(commands, "fit", "infer the clusters behind the responses")
     parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
+    parser.add_argument("--stage", default="all", metavar="S", help="whose responses: all, or a subdivided cluster "
+                        "such as all/1 (all)")  # fmt: skip
     parser.add_argument(
         "--method",
         choices=METHODS,
@@ -122,6 +124,22 @@ def _fit(commands: Any) -> None:
     _seed(parser)
     parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known categories")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
+
+
+def _split(commands: Any) -> None:
+    parser = _command(commands, "split", "subdivide a cluster: its items get a plan and HITs of their own")
+    _campaign(parser, "the .crowdclust file")
+    parser.add_argument("--stage", default="all", metavar="S", help="the stage whose run found the cluster (all)")
+    parser.add_argument("--cluster", type=int, required=True, metavar="K", help="number of the cluster")
+    parser.add_argument("--run", type=int, metavar="N", help="the run that found it (the newest of the stage)")
+    about = {
+        "--items-per-hit": ("M", "items shown together (as above, at most the cluster's)"),
+        "--redundancy": ("V", "HITs an item is in, on average (as above)"),
+        "--workers-per-hit": ("R", "workers who do each HIT (as above)"),
+        "--seed": ("S", "seed of everything random (as above)"),
+    }
+    for option, (metavar, text) in about.items():
+        parser.add_argument(option, type=int, metavar=metavar, help=text)
 
 
 def _aggregate(commands: Any) -> None:
@@ -171,6 +189,15 @@ def _export(commands: Any) -> None:
     _campaign(parser, "the .crowdclust file")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
     parser.add_argument("--anonymous", action="store_true", help="write workers as numbers")
+    parser.add_argument(
+        "--with",
+        dest="parts",
+        action="append",
+        default=[],
+        choices=("report", "plots", "photos", "links", "label-studio", "fiftyone", "reproduction"),
+        help="write this too (may be given more than once): a report for a browser, plots, photos copied or linked into "
+        "a folder a category, lists for other programs, what reproduces the run",
+    )
 
 
 def _check(commands: Any) -> None:

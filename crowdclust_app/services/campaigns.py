@@ -337,8 +337,8 @@ class Campaign:
 
     # Answers
 
-    def responses(self, stage: str = WHOLE_COLLECTION) -> list[Response]:
-        """Submitted responses of a stage in submission order; of a revised one the newest."""
+    def responses(self, stage: str | None = WHOLE_COLLECTION) -> list[Response]:
+        """Submitted responses of a stage (None: of all) in submission order; of a revised one the newest."""
         from crowdclust_app.services.reading import read_responses
 
         return read_responses(self, stage)

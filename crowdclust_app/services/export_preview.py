@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.services.question_tables import question_rows
 
 if TYPE_CHECKING:
@@ -51,17 +52,22 @@ def tables_to_write(campaign: Campaign, run: int | None = None) -> tuple[TableTo
     run
         Number of the run whose clusters are written; None for a campaign without runs.
     """
-    table = campaign.table()
+    from crowdclust_app.storage import answers
+
+    chosen = campaign.run(run) if run is not None else None
+    table = campaign.table(chosen.stage if chosen is not None else WHOLE_COLLECTION)
+    with campaign.database.read() as connection:
+        answered = answers.count_response_items(connection)
     rows = {
-        "responses.csv": len(table.items),
+        "responses.csv": answered,
         "assignments.csv": len(campaign.assignments()),
         "flags.csv": len(campaign.flags()),
         "pairs.csv": table.n_pair_labels,
         "truth.csv": len(campaign.truth()),
         "plan.csv": sum(len(hit.items) for hit in campaign.hits() if hit.workers_wanted),
     }
-    if run is not None:
-        result = campaign.run(run).result
+    if chosen is not None:
+        result = chosen.result
         shown, n_clusters = int(result.shown.sum()), result.responsibilities.shape[1]
         rows |= {
             "clusters.csv": table.n_items,

@@ -17,14 +17,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdclust_app.domain.campaign import AssignmentStatus, Item
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Item
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import pair_labels
 from crowdclust_app.services.categories import category_columns
+from crowdclust_app.services.exclusions import exclusions
+from crowdclust_app.services.leaves import category_paths, exported_run, leaves_below, older_than_newest
 from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.question_verdicts import verified_items
-from crowdclust_app.services.result_tables import Fitted, Table, heldout_of_workers, result_tables, worker_table
+from crowdclust_app.services.result_tables import (
+    Fitted,
+    Table,
+    exclusion_table,
+    heldout_of_workers,
+    result_tables,
+    worker_table,
+)
+from crowdclust_app.services.stages import stage_list
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -63,7 +73,8 @@ def export_campaign(
     anonymous
         Write workers as numbers, the same number in every table.
     run
-        Number of the run whose clusters are written; the newest when None, none when there is no run.
+        Number of the run whose clusters are written, with those of the stages below it. When None, the newest run of
+        the whole collection, or the one that the stages below it came from; none when there is no run.
     progress, cancel
         Told and looked at before each table, the latter also inside long ones.
 
@@ -79,8 +90,7 @@ def export_campaign(
     Cancelled
         When asked to stop; the folder is unchanged then.
     """
-    runs = campaign.runs()
-    number = run if run is not None or not runs else runs[-1].number
+    number = run if run is not None else exported_run(campaign)
     chosen = campaign.run(number) if number is not None else None
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
     summary = {
@@ -88,6 +98,8 @@ def export_campaign(
         "anonymous": anonymous,
         "run": number,
         "fit": dict(chosen.result.summary) if chosen else None,
+        "stages": [stage.name for stage in stage_list(campaign)],
+        "warnings": list(older_than_newest(campaign, number)) if number is not None and run is None else [],
     }
     return _write_all(_campaign_tables(campaign, chosen, label), out, summary, progress, cancel)
 
@@ -98,6 +110,7 @@ def export_result(
     out: Path,
     seconds: Mapping[str, Sequence[float]] | None = None,
     categories: Mapping[str, tuple[str | None, str | None]] | None = None,
+    stage: str = WHOLE_COLLECTION,
 ) -> tuple[Path, ...]:
     """Write the tables of one fit: clusters, membership, embedding, workers, confusion.
 
@@ -113,6 +126,8 @@ def export_result(
         Active seconds of each submitted HIT, by worker's name, where they are known.
     categories
         Category and override of items that have any, by name.
+    stage
+        What was fitted.
 
     Returns
     -------
@@ -124,7 +139,7 @@ def export_result(
     UserError
         When the folder cannot be written; it is unchanged then.
     """
-    fitted = Fitted(result, table.item_names, table.worker_names)
+    fitted = Fitted(result, table.item_names, table.worker_names, stage)
     tables = [
         *result_tables(fitted, table, {}, str, categories=categories),
         worker_table(table, fitted.labels_in(table), seconds or {}, str, heldout_of_workers(fitted)),
@@ -141,15 +156,17 @@ def worker_labels(workers: Sequence[str], anonymous: bool) -> Callable[[str], st
 
 
 def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str], str]) -> Iterator[Table]:
-    responses = campaign.responses()
-    table = campaign.table()
+    responses = campaign.responses(None)
+    stage = run.stage if run is not None else WHOLE_COLLECTION
+    table = campaign.table(stage)
     items = campaign.items()
     measured = {(time.hit, time.worker): time.active_seconds for time in campaign.submitted_times()}
     yield _response_table(campaign, responses, measured, label)
     yield Table("assignments.csv", ASSIGNMENT_COLUMNS, _assignment_rows(campaign, measured, label))
     flags = [(flag.item, label(flag.worker), flag.reason, flag.hit) for flag in campaign.flags()]
     yield Table("flags.csv", FLAG_COLUMNS, flags)
-    yield Table("pairs.csv", PAIR_COLUMNS, _pair_rows(responses, label))
+    of_stage = responses if len(stage_list(campaign)) == 1 else campaign.responses(stage)
+    yield Table("pairs.csv", PAIR_COLUMNS, _pair_rows(of_stage, label))
     yield Table("truth.csv", TRUTH_COLUMNS, list(campaign.truth().items()))
     yield Table("plan.csv", PLAN_COLUMNS, _plan_rows(campaign, items))
     labels = np.zeros(table.n_items, dtype=np.int64)
@@ -158,13 +175,22 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
         fitted = Fitted(run.result, run.item_names, run.worker_names, run.stage)
         labels = fitted.labels_in(table)
         heldout = heldout_of_workers(fitted)
-        paths = {item.path: item.path for item in items if item.content_hash is not None}
-        called = category_columns(campaign, run)
-        yield from result_tables(fitted, table, paths, label, verified_items(campaign, run), called)
+        yield from result_tables(
+            fitted,
+            table,
+            category_paths(campaign, run),
+            label,
+            verified_items(campaign, run),
+            category_columns(campaign, run),
+            leaves_below(campaign, run),
+        )
     seconds: dict[str, list[float]] = {}
     for (_, worker), active in measured.items():
         seconds.setdefault(worker, []).append(active)
-    yield worker_table(table, labels, seconds, label, heldout)
+    left_out = exclusions(campaign)
+    whole = campaign.table(stage, everything=True) if left_out.decisions else table
+    yield worker_table(whole, labels, seconds, label, heldout, left_out)
+    yield exclusion_table(left_out, label)
     yield from question_tables(campaign, label)
 
 
@@ -247,7 +273,7 @@ def _write_all(
 
     make_folder(out)
     names: list[str] = []
-    with _hidden_folder(out) as hidden, _named_as_if_in(out):
+    with hidden_folder(out) as hidden, named_as_if_in(out):
         for done, table in enumerate(tables):
             rows = _watched(table.rows, cancel)
             first = next(rows, None)
@@ -285,7 +311,7 @@ def _with(first: Sequence[Any], rows: Iterator[Sequence[Any]]) -> Iterator[Seque
 
 
 @contextmanager
-def _hidden_folder(out: Path) -> Iterator[Path]:
+def hidden_folder(out: Path) -> Iterator[Path]:
     """A folder inside `out`, on the same disk, that is gone afterwards."""
     try:
         hidden = Path(tempfile.mkdtemp(prefix=".crowdclust-", suffix=".part", dir=out))
@@ -301,7 +327,7 @@ def _hidden_folder(out: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _named_as_if_in(out: Path) -> Iterator[None]:
+def named_as_if_in(out: Path) -> Iterator[None]:
     """Have errors speak of the folder that the user chose and not of the hidden one."""
     try:
         yield
@@ -345,6 +371,7 @@ _OURS = frozenset(
         "membership.csv",
         "embedding.csv",
         "workers.csv",
+        "exclusions.csv",
         "confusion.csv",
         *QUESTION_TABLES,
     ]

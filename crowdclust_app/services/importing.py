@@ -3,6 +3,7 @@
 - `responses`: each response becomes a submitted assignment. HITs that the plan does not have are added as they are and
   handed to nobody; a HIT that it has must have exactly its items and keeps its limit of `R` workers, those who are
   at work on it counted.
+  A response of a stage that the campaign does not have brings that stage with it (see `import_stages`).
 - `pairs`: the pair labels of one worker and HIT (all of a worker's where the table names no HIT) become the grouping
   they stand for.
 - `truth`: known categories, kept for comparison; a newer table replaces what it names.
@@ -28,6 +29,7 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.services.annotation import LEASE
 from crowdclust_app.services.import_pairs import responses_of_pairs
+from crowdclust_app.services.import_stages import StagesOfTable
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -98,12 +100,14 @@ def import_table(
     if progress:
         progress(ProgressReport(0, len(records), f"Adding {len(records):,} responses"))
     with campaign.database.write() as connection:
-        added = _Adding(connection, file).add(records)
+        adding = _Adding(connection, file)
+        added = adding.add(records)
         if cancel:
             cancel.check()
     if progress:
         progress(ProgressReport(len(records), len(records), "Added"))
-    return ImportReport(str(campaign.path), added, len(records) - added, _unused(unknown))
+    warnings = (*_unused(unknown), *adding.warnings)
+    return ImportReport(str(campaign.path), added, len(records) - added, warnings)
 
 
 def _unused(columns: Sequence[str]) -> tuple[str, ...]:
@@ -178,7 +182,7 @@ class _Adding:
         self._file = file
         self._now = now()
         self._takes_items = not catalogue.has_images(connection)
-        self._stages = catalogue.stage_names(connection)
+        self._stages = StagesOfTable.of(connection)
         self._known = self._look()
 
     def _look(self) -> _Known:
@@ -187,8 +191,8 @@ class _Adding:
 
         connection = self._connection
         answered = {}
-        for stage in self._stages:
-            table = table_in(connection, stage)
+        for stage in self._stages.known:
+            table = table_in(connection, stage, everything=True)
             whose = zip(table.hit_of_response.tolist(), table.worker_of_response.tolist(), strict=True)
             for number, (hit, worker) in enumerate(whose):
                 answered[table.hit_names[hit], table.worker_names[worker]] = (table, number)
@@ -202,6 +206,11 @@ class _Adding:
             taken=catalogue.taken_by_hit(connection, self._now - LEASE),
             copies={path: detail for path, status, detail in catalogue.left_out(connection) if status == "duplicate"},
         )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what was added besides the responses."""
+        return self._stages.warnings()
 
     def add(self, records: Iterable[ResponseRecord]) -> int:
         """Add the responses that are not there yet; returns how many those are."""
@@ -228,6 +237,7 @@ class _Adding:
             return 0
         connection, known = self._connection, self._known
         catalogue.insert_items(connection, known.new_items)
+        self._stages.store(connection, self._now)
         catalogue.insert_hits(connection, known.new_hits)
         catalogue.insert_workers(connection, known.new_workers, self._now)
         times = [self._times(record) for _, _, record in new]
@@ -264,8 +274,8 @@ class _Adding:
     def _hit(self, record: ResponseRecord, items: tuple[int, ...]) -> Hit:
         name, stage = record.response.hit, record.stage or WHOLE_COLLECTION
         hit = self._known.hits.get(name)
-        if stage not in self._stages:
-            raise self._error(record, f"the campaign has no stage {stage}", "name one that it has")
+        if hit is None or record.stage is not None:
+            self._stages.check(stage, items, lambda what, todo: self._error(record, what, todo))
         if hit is None:
             # A number is free as long as nothing is taken out, and HITs never are.
             hit = Hit(len(self._known.hits), name, items, workers_wanted=0, stage=stage)

@@ -72,8 +72,11 @@ def table_in(connection: Connection, stage: str, everything: bool = False) -> Re
     )
 
 
-def read_responses(campaign: Campaign, stage: str) -> list[Response]:
-    """All current responses of a stage by names, in submission order; groups as the worker or the table called them."""
+def read_responses(campaign: Campaign, stage: str | None) -> list[Response]:
+    """All current responses of a stage (of every stage when None) by names, in submission order.
+
+    Groups are called as the worker or the table called them.
+    """
     from crowdclust_app.storage import answers, catalogue
 
     with campaign.database.read() as connection:

@@ -2,7 +2,9 @@
 
 An item that was never shown with another one has no cluster: its row in `clusters.csv` leaves cluster, probability and
 entropy empty, and it has no rows in `membership.csv` and `embedding.csv`, where it could only repeat the prior.
-`category` is what the lead called it, and `override` is filled where that is because the lead moved the item.
+`category` is what the lead called it, and `override` is filled where that is because the lead moved the item. An item
+whose cluster was subdivided is written with its cluster in the stage below: `path` is then `all/1/2`, and cluster,
+probability and entropy are those of that stage.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.stages import category_path
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
+    from crowdclust_app.services.exclusions import Exclusions
     from crowdclust_app.services.fitting import FitResult
+    from crowdclust_app.services.leaves import Leaf
 
 CLUSTER_COLUMNS = (
     "item",
@@ -43,6 +48,7 @@ WORKER_COLUMNS = (
     "heldout_loglik",
     "flags",
 )
+EXCLUSION_COLUMNS = ("worker", "hit", "reason", "decided_at")
 CONFUSION_COLUMNS = ("worker", "cluster_a", "cluster_b", "probability", "eq10_bound")
 FLAG_SEPARATOR = "; "
 
@@ -107,6 +113,7 @@ def result_tables(
     worker_label: Callable[[str], str],
     verified: Mapping[str, str] | None = None,
     categories: Mapping[str, tuple[str | None, str | None]] | None = None,
+    leaves: Mapping[str, Leaf] | None = None,
 ) -> Iterator[Table]:
     """The tables that only a fit has.
 
@@ -117,17 +124,23 @@ def result_tables(
     table
         The responses by now; all its items are in `clusters.csv`.
     paths
-        Path of the image of each item that has one, relative to the image root.
+        Path in the tree of each item's category, by name; that of its cluster where it has none here.
     worker_label
         How a worker is written.
     verified
         What verification says of items in their clusters (`in`, `out`, `undecided`), by name.
     categories
         Category and override of items that have any, by name.
+    leaves
+        Where items end whose cluster was subdivided, by name.
     """
     result, names = fitted.result, fitted.item_names
     dimensions = result.positions.shape[1]
-    yield Table("clusters.csv", CLUSTER_COLUMNS, _cluster_rows(fitted, table, paths, verified or {}, categories or {}))
+    yield Table(
+        "clusters.csv",
+        CLUSTER_COLUMNS,
+        _cluster_rows(fitted, table, paths, verified or {}, categories or {}, leaves or {}),
+    )
     yield Table("membership.csv", MEMBERSHIP_COLUMNS, _membership_rows(result, names))
     axes = range(1, dimensions + 1)
     header = ("item", *(f"x{d}" for d in axes), *(f"sd{d}" for d in axes), "fisher1", "fisher2")
@@ -142,6 +155,7 @@ def worker_table(
     seconds: Mapping[str, Sequence[float]],
     worker_label: Callable[[str], str],
     heldout: Mapping[str, float] | None = None,
+    left_out: Exclusions | None = None,
 ) -> Table:
     """What each worker did, and how far it agrees with the clusters.
 
@@ -158,6 +172,8 @@ def worker_table(
         How a worker is written.
     heldout
         Log-likelihood of a held-out pair label in nats, by worker's name, of those who have one.
+    left_out
+        What runs leave out: it is in the table, and in the flags.
     """
     from crowdclust_app.services.judging import worker_rows
 
@@ -173,11 +189,18 @@ def worker_table(
             row.seconds_per_hit,
             row.agreement,
             (heldout or {}).get(row.name),
-            FLAG_SEPARATOR.join(row.flags),
+            FLAG_SEPARATOR.join(row.all_flags),
         )
-        for j, row in enumerate(worker_rows(table, labels, seconds))
+        for j, row in enumerate(worker_rows(table, labels, seconds, left_out=left_out))
     ]
     return Table("workers.csv", WORKER_COLUMNS, rows)
+
+
+def exclusion_table(left_out: Exclusions, worker_label: Callable[[str], str]) -> Table:
+    """What runs leave out and why; with no HIT everything of a worker."""
+    both = (*left_out.retired.values(), *left_out.responses.values())
+    rows = [(worker_label(left.worker), left.hit, left.reason, left.at) for left in both]
+    return Table("exclusions.csv", EXCLUSION_COLUMNS, rows)
 
 
 def _cluster_rows(
@@ -186,6 +209,7 @@ def _cluster_rows(
     paths: Mapping[str, str],
     verified: Mapping[str, str],
     categories: Mapping[str, tuple[str | None, str | None]],
+    leaves: Mapping[str, Leaf],
 ) -> Iterator[tuple[Any, ...]]:
     result = fitted.result
     number_of = {name: number for number, name in enumerate(fitted.item_names)}
@@ -193,12 +217,19 @@ def _cluster_rows(
     probabilities = np.clip(result.responsibilities, 0.0, 1.0)
     entropy = entropy_bits(probabilities)
     for name, label, times in zip(table.item_names, labels.tolist(), table.times_shown.tolist(), strict=True):
+        leaf = leaves.get(name)
+        if leaf is not None:
+            beliefs: tuple[Any, ...] = (leaf.cluster, leaf.category, leaf.probability, leaf.entropy_bits)
+            yield (name, leaf.path, *beliefs, leaf.times_shown, leaf.stage, leaf.verified, leaf.override)
+            continue
         category, override = categories.get(name, (None, None))
-        beliefs: tuple[Any, ...] = (None, category, None, None)
+        beliefs = (None, category, None, None)
+        path = paths.get(name)
         if label:
+            path = path or category_path(fitted.stage, label)
             number = number_of[name]
             beliefs = (label, category, float(probabilities[number, label - 1]), float(entropy[number]))
-        yield (name, paths.get(name), *beliefs, times, fitted.stage, verified.get(name), override)
+        yield (name, path, *beliefs, times, fitted.stage, verified.get(name), override)
 
 
 def entropy_bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
 
@@ -56,18 +57,28 @@ def is_campaign(path: Path) -> bool:
         return False  # whoever opens it as a table says what is the matter
 
 
-def read_table_source(path: Path) -> TableSource:
-    """Read a `responses.csv`.
+def read_table_source(path: Path, stage: str = WHOLE_COLLECTION) -> TableSource:
+    """Read the responses of one stage from a `responses.csv`.
+
+    Parameters
+    ----------
+    stage
+        Its name; responses of which the table does not say are of the whole collection.
 
     Raises
     ------
     UserError
-        With file and line, when anything in it is wrong.
+        With file and line, when anything in it is wrong; also when it has responses, but none of this stage.
     """
     from crowdclust_app.io.tables import read_responses
 
     records = read_responses(path)
-    table = ResponseTable.from_responses(record.response for record in records)
+    stages = dict.fromkeys(record.stage or WHOLE_COLLECTION for record in records)
+    if stages and stage not in stages:
+        what = f"it has no responses of the stage {stage}"
+        raise UserError(what, where=str(path), todo=f"choose {' or '.join(sorted(stages))}")
+    inside = (record.response for record in records if (record.stage or WHOLE_COLLECTION) == stage)
+    table = ResponseTable.from_responses(inside)
     return TableSource(table, unknown_columns_warning(path, records.unknown_columns))
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, PlanSettings
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.stages import StageInfo, category_path, stage_name
+from crowdclust_app.domain.stages import StageInfo, stage_name
+from crowdclust_app.services.categories import read_categories
 
 if TYPE_CHECKING:
     from crowdclust_app.sampling.plan import PlanFigures
@@ -102,39 +102,71 @@ def find_stage(campaign: Campaign, name: str) -> StageInfo:
     return known[name]
 
 
-def cluster_labels(campaign: Campaign, run: Run) -> NDArray[np.int64]:
-    """Cluster of each item of a run, with what the lead has moved.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        0 for an item that is in no cluster.
-    """
-    return np.where(run.result.shown, run.result.labels, 0).astype(np.int64)
-
-
 def cluster_items(campaign: Campaign, run: Run, cluster: int) -> tuple[int, ...]:
     """Numbers in the campaign of the items of a cluster, ascending.
+
+    What the lead decided counts: photos that were moved are where they were moved to, and clusters that are one
+    category have their items together.
+
+    Parameters
+    ----------
+    cluster
+        A cluster, or the place of a category without one (see `services.categories`).
 
     Raises
     ------
     UserError
         When the run has no such cluster.
     """
-    labels = cluster_labels(campaign, run)
-    members = np.flatnonzero(labels == cluster)
-    if cluster < 1 or not len(members):
-        there = sorted(set(labels[labels > 0].tolist()))
+    known = read_categories(campaign, run.number, run.result.responsibilities.shape[1])
+    labels = np.where(run.result.shown, run.result.labels, 0).astype(np.int64)
+    places = known.places(labels, run.item_names)
+    wanted = known.together_with(cluster) if 1 <= cluster <= known.n_places else ()
+    members = np.flatnonzero(np.isin(places, wanted)).tolist()
+    if not members:
+        there = sorted(set(places[places > 0].tolist()))
         todo = f"choose one of 1 to {there[-1]}" if there else "run it again when there are more responses"
         raise UserError(f"run {run.number} of {run.stage} has no cluster {cluster}", todo=todo)
     numbers = {item.path: item.number for item in campaign.items()}
-    names = (run.item_names[member] for member in members.tolist())
+    names = (run.item_names[member] for member in members)
     return tuple(sorted(numbers[name] for name in names if name in numbers))
 
 
 def newest_run(campaign: Campaign, stage: str) -> int | None:
     """Number of the newest run of a stage."""
     return max((run.number for run in campaign.runs() if run.stage == stage), default=None)
+
+
+def run_to_divide(campaign: Campaign, stage: str, run: int | None = None) -> Run:
+    """The run of a stage whose clusters can be subdivided: the one given, or the newest.
+
+    Raises
+    ------
+    UserError
+        When there is no such stage or run, or the stage is removed.
+    """
+    if find_stage(campaign, stage).removed:
+        raise UserError(f"the stage {stage} is removed", todo="bring it back first")
+    number = run if run is not None else newest_run(campaign, stage)
+    if number is None:
+        raise UserError(f"{stage} has no run yet, so it has no clusters", todo=f"fit the stage {stage} first")
+    found = campaign.run(number)
+    if found.stage != stage:
+        raise UserError(f"run {number} is of the stage {found.stage}, not of {stage}", todo=f"choose a run of {stage}")
+    return found
+
+
+def stay_behind(campaign: Campaign, run: Run) -> tuple[str, ...]:
+    """Sentences about stages that stay with an earlier run of the same stage when it is run again."""
+    earlier: dict[int, list[str]] = {}
+    for stage in stage_list(campaign):
+        if stage.parent == run.stage and stage.run is not None and stage.run != run.number and not stage.removed:
+            earlier.setdefault(stage.run, []).append(stage.name)
+    return tuple(
+        f"The stage{'s' if len(names) > 1 else ''} {', '.join(names)} stay{'' if len(names) > 1 else 's'} with the "
+        f"clusters of run {number}."
+        for number, names in sorted(earlier.items())
+    )
 
 
 def default_plan(parent: PlanSettings, n_items: int) -> PlanSettings:
@@ -190,21 +222,20 @@ def subdivide(
     from crowdclust_app.sampling.plan import make_plan, plan_figures
 
     above = find_stage(campaign, stage)
-    if above.removed:
-        raise UserError(f"the stage {stage} is removed", todo="bring it back first")
-    number = run if run is not None else newest_run(campaign, stage)
-    if number is None:
-        raise UserError(f"{stage} has no run yet, so it has no clusters", todo=f"fit the stage {stage} first")
-    found = campaign.run(number)
-    if found.stage != stage:
-        raise UserError(f"run {number} is of the stage {found.stage}, not of {stage}", todo=f"choose a run of {stage}")
+    found = run_to_divide(campaign, stage, run)
+    number = found.number
     items = cluster_items(campaign, found, cluster)
     _refuse_too_few(len(items))
+    same = read_categories(campaign, number, found.result.responsibilities.shape[1]).together_with(cluster)
     chosen = settings or default_plan(above.settings, len(items))
     plan = make_plan(len(items), chosen)
     figures = plan_figures(plan)
     members = [tuple(items[place] for place in hit.tolist()) for hit in plan.hits]
-    name = _store(campaign, found, cluster, chosen, items, members)
+    name = _store(campaign, found, same, chosen, items, members)
+    warnings = _warnings(len(items), chosen, len(members), figures.warnings)
+    if len(same) > 1:
+        several = " and ".join(str(one) for one in same)
+        warnings = (f"Clusters {several} are one category, so the stage has the photos of all of them.", *warnings)
     return SplitReport(
         campaign=str(campaign.path),
         stage=name,
@@ -212,26 +243,27 @@ def subdivide(
         added=len(items),
         hits=len(members),
         assignments=figures.assignments,
-        warnings=_warnings(len(items), chosen, len(members), figures.warnings),
+        warnings=warnings,
     )
 
 
 def _store(
     campaign: Campaign,
     run: Run,
-    cluster: int,
+    clusters: tuple[int, ...],
     settings: PlanSettings,
     items: Sequence[int],
     members: Sequence[tuple[int, ...]],
 ) -> str:
-    """Write a stage with its HITs; returns its name."""
+    """Write a stage of one category's clusters with its HITs; returns its name, which has the first of them."""
     from crowdclust_app.storage import catalogue, stages
     from crowdclust_app.storage.times import now
 
     with campaign.database.write() as connection:
         rows = stages.stage_rows(connection)
+        cluster = min(clusters)
         for other in rows:
-            if (other.parent, other.run, other.cluster) == (run.stage, run.number, cluster) and not other.removed:
+            if other.run == run.number and other.cluster in clusters and not other.removed:
                 raise UserError(
                     f"cluster {cluster} of run {run.number} is subdivided already, as the stage {other.name}",
                     todo="remove that stage first, or go on with it",
@@ -361,16 +393,3 @@ def _warnings(n_items: int, settings: PlanSettings, n_hits: int, of_plan: Sequen
     if n_items < 5:
         found.append(f"Groups among {n_items} photos say little.")
     return tuple(found)
-
-
-def stage_of_cluster(campaign: Campaign, run: Run, cluster: int) -> StageInfo | None:
-    """The standing stage that subdivides a cluster of a run, if there is one."""
-    for stage in stage_list(campaign):
-        if not stage.removed and (stage.parent, stage.run, stage.cluster) == (run.stage, run.number, cluster):
-            return stage
-    return None
-
-
-def path_of(run: Run, cluster: int) -> str:
-    """Where a cluster of a run stands in the tree."""
-    return category_path(run.stage, cluster)

@@ -335,13 +335,19 @@ def statuses(connection: Connection) -> dict[tuple[int, int], str]:
 _IN_ORDER = "ORDER BY submitted_at, response"
 
 
-def current_responses(connection: Connection, stage: str) -> list[Any]:
-    """Rows (response, hit, worker, submitted_at, wall_seconds, active_seconds), in submission order."""
+def current_responses(connection: Connection, stage: str | None) -> list[Any]:
+    """Rows (response, hit, worker, its times, assignment) of a stage (None: of all), by submission."""
     statement = text(
         "SELECT response, hit, worker, submitted_at, wall_seconds, active_seconds, assignment FROM current_responses "
-        f"WHERE stage = :stage {_IN_ORDER}"
+        f"WHERE :stage IS NULL OR stage = :stage {_IN_ORDER}"
     )
     return list(connection.execute(statement, {"stage": stage}))
+
+
+def count_response_items(connection: Connection) -> int:
+    """How many items the current responses of all stages hold together."""
+    counted = "SELECT count(*) FROM response_items i JOIN current_responses r ON r.response = i.response"
+    return int(connection.execute(text(counted)).scalar_one())
 
 
 def all_response_items(connection: Connection) -> Iterator[Sequence[tuple[int, int, int, int]]]:

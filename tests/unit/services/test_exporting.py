@@ -186,7 +186,7 @@ def test_clusters_match_what_is_on_screen(fitted: tuple[Campaign, Run], tmp_path
     rows = read(tmp_path / "out", "clusters.csv")
     assert [row["item"] for row in rows] == [item.path for item in campaign.items()]
     for number, row in enumerate(rows):
-        assert row["path"] == row["item"]
+        assert row["path"] == f"all/{view.labels[number]}"
         assert int(row["cluster"]) == view.labels[number]
         assert float(row["probability"]) == pytest.approx(view.probability[number])
         assert float(row["entropy_bits"]) == pytest.approx(view.entropy_bits[number], abs=1e-12)

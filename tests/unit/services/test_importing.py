@@ -148,8 +148,8 @@ def test_what_does_not_fit_is_refused_with_its_line(make_campaign: MakeCampaign,
     ):
         with pytest.raises(UserError, match=why):
             import_table(campaign, table(tmp_path, good, *rows))
-    stage = table(tmp_path, f"new,Ann,{names[0]},1,all/9", header="hit,worker,item,group,stage")
-    with pytest.raises(UserError, match="line 2: the campaign has no stage all/9"):
+    stage = table(tmp_path, f"new,Ann,{names[0]},1,all/nine", header="hit,worker,item,group,stage")
+    with pytest.raises(UserError, match="line 2: all/nine is no name of a stage"):
         import_table(campaign, stage)
     assert campaign.revision == before
     assert len(campaign.workers()) == 1
