@@ -76,6 +76,11 @@ class WorkerRow:
     over_random: float | None = None
     over_random_se: float | None = None
 
+    @property
+    def all_flags(self) -> tuple[str, ...]:
+        """The flags, and how many responses are excluded."""
+        return self.flags + ((f"{self.excluded:,} excluded",) if self.excluded else ())
+
 
 @dataclass(frozen=True, slots=True)
 class _PairCounts:

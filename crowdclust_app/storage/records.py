@@ -120,3 +120,11 @@ def worker_seconds(connection: Connection) -> list[tuple[int, float]]:
         )
     )
     return [(row.worker, row.seconds) for row in rows]
+
+
+def repeated_hits(connection: Connection) -> dict[str, str]:
+    """Name of the HIT that each repeated HIT repeats, by the repeat's name."""
+    rows = connection.execute(
+        text("SELECT h.name AS hit, o.name AS original FROM hits h JOIN hits o ON o.number = h.repeats")
+    )
+    return {row.hit: row.original for row in rows}
