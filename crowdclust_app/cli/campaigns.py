@@ -71,12 +71,17 @@ def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
 def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust export`."""
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.exporting import export_campaign
+    from crowdclust_app.services.export_parts import TABLES, export_parts
     from crowdclust_app.services.writing import read_summary
 
     with Campaign.open_somehow(args.campaign) as campaign:
-        files = export_campaign(campaign, args.out, args.anonymous, progress=console.progress, cancel=cancel)
-    console.finish(read_summary(args.out), [f"Wrote {file}" for file in files])
+        files = export_parts(
+            campaign, args.out, (TABLES, *args.parts), args.anonymous, progress=console.progress, cancel=cancel
+        )
+    summary = read_summary(args.out)
+    tables = set(summary["files"])
+    others = [file.name for file in files if file.name not in tables]
+    console.finish({**summary, "also": others}, [f"Wrote {file}" for file in files])
     return 0
 
 

@@ -195,8 +195,8 @@ def _export(commands: Any) -> None:
         action="append",
         default=[],
         choices=("report", "plots", "photos", "links", "label-studio", "fiftyone", "reproduction"),
-        help="write this too (may be given more than once): a report for a browser, plots, photos copied or linked into "
-        "a folder a category, lists for other programs, what reproduces the run",
+        help="write this too (may be given more than once): a report for a browser, plots, photos copied or linked "
+        "into a folder a category, lists for other programs, what reproduces the run",
     )
 
 

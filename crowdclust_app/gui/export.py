@@ -1,11 +1,11 @@
-"""The Export screen: a folder, a run, and the tables that will be there."""
+"""The Export screen: a folder, a run, the tables that will be there, and what else is wanted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -25,9 +25,12 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.export_model import TablesModel
+from crowdclust_app.gui.export_parts import PartsBox
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.words import count_of, people_date
+from crowdclust_app.services.export_parts import TABLES, parts_in_the_way
 from crowdclust_app.services.export_preview import TableToWrite, files_in_the_way, tables_to_write
 from crowdclust_app.services.figures import RunInfo
 
@@ -38,61 +41,8 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.progress import Progress, ProgressReport
 
-AnyIndex = QModelIndex | QPersistentModelIndex
-FOLDER, ANONYMOUS = "export-folder", "export-anonymous"
-TITLES = ("File", "What it holds", "Rows")
+FOLDER, ANONYMOUS, PARTS_KEY = "export-folder", "export-anonymous", "export-parts"
 WIDEST, ROW = 960, 28
-
-
-class TablesModel(QAbstractTableModel):
-    """The files of an export."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._tables: tuple[TableToWrite, ...] = ()
-
-    def show(self, tables: tuple[TableToWrite, ...]) -> None:
-        """Show these files."""
-        self.beginResetModel()
-        self._tables = tables
-        self.endResetModel()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the files."""
-        return tuple(table.name for table in self._tables)
-
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of files."""
-        return 0 if parent.isValid() else len(self._tables)
-
-    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Name, meaning, rows."""
-        if not index.isValid():
-            return None
-        table = self._tables[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (table.name, table.about, "" if table.rows is None else f"{table.rows:,}")[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(TITLES):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        return _alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column == len(TITLES) - 1 else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 class ExportScreen(Screen):
@@ -114,6 +64,7 @@ class ExportScreen(Screen):
         self._choose = QPushButton("Choose", self)
         self._run = QComboBox(self)
         self._anonymous = QCheckBox("Write workers as numbers instead of names", self)
+        self._parts = PartsBox(self)
         self._list = QTableView(self)
         self._export = QPushButton("Export", self)
         self._cancel = QPushButton("Cancel", self)
@@ -130,10 +81,11 @@ class ExportScreen(Screen):
         self._folder.textChanged.connect(self._look_later.start)
         self._folder.returnPressed.connect(self.export)
         self._run.currentIndexChanged.connect(self._read_tables)
+        self._parts.changed.connect(self._parts_changed)
         self._export.clicked.connect(self.export)
         self._cancel.clicked.connect(self.cancel)
         self._open.clicked.connect(self._open_folder)
-        shell.add_command("Export the tables", "Ctrl+E", self.export, owner=self)
+        shell.add_command("Export", "Ctrl+E", self.export, owner=self)
         self.setFocusProxy(self._folder)
         self._show_state()
 
@@ -178,7 +130,7 @@ class ExportScreen(Screen):
     def _lay_out(self) -> None:
         heading = QLabel("Export", self)
         heading.setProperty("heading", "page")
-        about = QLabel("Tables as CSV files for other programs. The campaign itself stays as it is.", self)
+        about = QLabel("Tables, a report, plots and photos for others. The campaign itself stays as it is.", self)
         about.setProperty("rank", "second")
         fields = QGridLayout()
         fields.setHorizontalSpacing(theme.MARGIN)
@@ -191,6 +143,10 @@ class ExportScreen(Screen):
             fields.addWidget(widget, row, 1)
         fields.addWidget(self._choose, 0, 2)
         fields.addWidget(self._anonymous, 2, 1)
+        also = QLabel("Besides", self)
+        also.setAlignment(Qt.AlignmentFlag.AlignTop)
+        fields.addWidget(also, 3, 0)
+        fields.addWidget(self._parts, 3, 1)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.STEP)
         for button in (self._export, self._cancel, self._open):
@@ -233,6 +189,8 @@ class ExportScreen(Screen):
             default = campaign.path.parent / f"{campaign.name}-export"
             self._folder.setText(self.shell.recall(FOLDER, str(default)))
             self._anonymous.setChecked(bool(self.shell.recall(ANONYMOUS, False)))
+            self._parts.choose(self.shell.recall(PARTS_KEY, []))
+            self._parts.offer_photos(campaign.has_images and campaign.images_found)
         self._show_state()
 
     def refresh(self) -> None:
@@ -262,6 +220,7 @@ class ExportScreen(Screen):
             self._run.setCurrentIndex(max(0, self._run.findData(wanted)))
         self._run.blockSignals(False)
         self._run.setEnabled(bool(runs))
+        self._parts.offer_runs(bool(runs))
         self._read_tables()
 
     def _read_tables(self, *_: Any) -> None:
@@ -284,7 +243,7 @@ class ExportScreen(Screen):
         """Say before the export what it will replace."""
         if self._writing is not None:
             return
-        folder, names = self._chosen_folder(), self._tables.names
+        folder, names, parts = self._chosen_folder(), self._tables.names, self._parts.chosen
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
@@ -293,7 +252,7 @@ class ExportScreen(Screen):
             return
         self._looking = self.shell.jobs.start(
             "database",
-            lambda _progress, _cancel: files_in_the_way(folder, names),
+            lambda _progress, _cancel: _in_the_way(folder, names, parts),
             on_done=self._tell_replaced,
             owner=self,
         )
@@ -301,8 +260,14 @@ class ExportScreen(Screen):
     def _tell_replaced(self, names: tuple[str, ...]) -> None:
         self._looking = None
         self._show_state(
-            f"Replaces {count_of(len(names), 'file')} of an earlier export in this folder." if names else ""
+            f"Replaces {count_of(len(names), 'file or folder', 'files and folders')} of an earlier export here."
+            if names
+            else ""
         )
+
+    def _parts_changed(self) -> None:
+        self._written = None
+        self._look_later.start()
 
     def _chosen_folder(self) -> Path | None:
         return typed_path(self._folder.text())
@@ -329,14 +294,16 @@ class ExportScreen(Screen):
             self.shell.show_error("No folder is chosen; choose one for the tables.")
             self._folder.setFocus()
             return
-        anonymous = self._anonymous.isChecked()
+        anonymous, parts = self._anonymous.isChecked(), (TABLES, *self._parts.chosen)
+        self.shell.remember(PARTS_KEY, list(self._parts.chosen))
         self.shell.remember(FOLDER, self._folder.text().strip())
         self.shell.remember(ANONYMOUS, anonymous)
 
         def work(progress: Progress, cancel: CancelToken) -> tuple[Path, ...]:
-            from crowdclust_app.services.exporting import export_campaign
+            from crowdclust_app.gui.report_pdf import write_pdf
+            from crowdclust_app.services.export_parts import export_parts
 
-            return export_campaign(campaign, folder, anonymous=anonymous, run=run, progress=progress, cancel=cancel)
+            return export_parts(campaign, folder, parts, anonymous, run, progress, cancel, write_pdf)
 
         self._written = None
         self._writing = self.shell.jobs.start(
@@ -378,7 +345,7 @@ class ExportScreen(Screen):
     def _show_state(self, words: str = "", done: int = 0) -> None:
         writing = self._writing is not None
         usable = self._campaign is not None and not writing
-        for part in (self._folder, self._choose, self._anonymous, self._export):
+        for part in (self._folder, self._choose, self._anonymous, self._parts, self._export):
             part.setEnabled(usable)
         self._cancel.setEnabled(self._writing is not None and not self._writing.token.cancelled)
         self._open.setEnabled(self._written is not None)
@@ -386,3 +353,8 @@ class ExportScreen(Screen):
         self._bar.setValue(done if writing else 0)
         if words or self._written is None:
             self._state.setText(words)
+
+
+def _in_the_way(folder: Path, tables: tuple[str, ...], parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Files and folders that an export would replace."""
+    return (*files_in_the_way(folder, tables), *parts_in_the_way(folder, parts))

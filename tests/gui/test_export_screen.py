@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,26 @@ def test_the_model_keeps_qts_rules(copy: Path) -> None:
     model.show(())
     assert (model.rowCount(), model.columnCount()) == (0, 3)
     assert tester is not None
+
+
+def test_a_report_on_pages_and_photos_by_cluster_go_with_the_tables(qtbot: QtBot, copy: Path, tmp_path: Path) -> None:
+    window = open_window(qtbot, copy, "export")
+    settle(window)
+    out = tmp_path / "out"
+    write_folder(qtbot, window, out)
+    for key in ("pdf", "links"):
+        click(qtbot, part(window, f"export-part-{key}", QCheckBox))
+    export(qtbot, window)
+    assert {"clusters.csv", "report.pdf", "photos"} <= {path.name for path in out.iterdir()}
+    assert (out / "report.pdf").read_bytes().startswith(b"%PDF")
+    if shutil.which("pdftotext"):
+        text = subprocess.run(
+            ["pdftotext", str(out / "report.pdf"), "-"], capture_output=True, text=True, check=True
+        ).stdout
+        assert "At a glance" in text
+        assert "Reproduction" in text
+    assert len(list((out / "photos").rglob("*.*"))) == len(rows_of(out / "clusters.csv"))
+    click(qtbot, part(window, "export-part-photos", QCheckBox))
+    assert not part(window, "export-part-links", QCheckBox).isChecked()
+    export(qtbot, window)
+    assert any("something in this folder" in label.text() for label in window.error_bar.findChildren(QLabel))

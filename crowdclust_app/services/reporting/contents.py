@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdclust_app import __version__
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.plots import Plot
 from crowdclust_app.domain.report import Figure, Paragraph, Report, Section
 from crowdclust_app.services.categories import read_categories
+from crowdclust_app.services.embedding import DOUBT, SHOWN, colouring, embedding_plot
 from crowdclust_app.services.looking import Overview, RunView, look_at_campaign
-from crowdclust_app.services.plot_data import embedding_plot, known_categories_plot, trace_plot
+from crowdclust_app.services.plot_data import cluster_numbers_plot, cluster_scores, known_categories_plot, trace_plot
 from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.reporting.findings import clusters_section, glance_section, photo_maker
 from crowdclust_app.services.reporting.method import method_section
@@ -128,6 +131,34 @@ def _sections(
         method = Section(method.title, (*method.blocks, bound))
     yield method
     yield _reproduction_section(view)
+
+
+def every_plot(campaign: Campaign, view: RunView, anonymous: bool = False) -> Iterator[Plot]:
+    """Every plot of a run that has something to show."""
+    from crowdclust_app.services.exporting import worker_labels
+
+    categories = read_categories(campaign, view.run.number, len(view.run.result.means))
+    names = {row.number: categories.name(row.number) for row in view.clusters}
+    label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
+    yield embedding_plot(view)
+    for key, words in ((DOUBT, "doubt"), (SHOWN, "times shown")):
+        plot = embedding_plot(view, colours=colouring(view, key, None, {}))
+        yield replace(plot, name=f"embedding-{key}", title=f"Photos by {words}")
+    plots = (
+        known_categories_plot(view, campaign.truth(), names),
+        _numbers_plot(campaign, view),
+        trace_plot(view),
+        confusion_grid(view, label),
+        rank_plot(view),
+        pareto_plot(view),
+    )
+    yield from (plot for plot in plots if plot is not None)
+
+
+def _numbers_plot(campaign: Campaign, view: RunView) -> Plot | None:
+    """Held-out prediction by the number of clusters; None where none was tried."""
+    found = cluster_scores(campaign.runs(), view.run)
+    return None if found is None else cluster_numbers_plot(view.run, found[1], found[0])
 
 
 def _truth_section(campaign: Campaign, view: RunView, names: Mapping[int, str]) -> Iterator[Section]:
