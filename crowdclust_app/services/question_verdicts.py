@@ -25,6 +25,9 @@ IN, OUT, UNDECIDED = "in", "out", "undecided"
 DECIDED_AT = 0.8
 """A photo is verified in, or out, when that is at least as probable as this; a majority decides at more than half."""
 _VOTES = "majority"
+# Items that belong, and as many that do not, which the estimated share of those that belong begins from; of so many
+# answered items they change nothing.
+_MORE, _MANY = 5.0, 10_000
 # Its time grows with the square of a worker's answers: beyond so many (half a minute) it is not among the others.
 _SLOW, _MOST_ANSWERS = "bp2", 5000
 CLASSES = (Said.NO.value, Said.YES.value)
@@ -264,6 +267,11 @@ def verified_items(campaign: Campaign, run: Run) -> dict[str, str]:
 def fit_answers(name: str, labels: Sequence[Answer], cancel: CancelToken | None = None) -> Aggregator:
     """Fit one aggregator to answers; tasks are item numbers, workers are worker numbers, `no` comes before `yes`.
 
+    How many belong is estimated: of a good cluster nearly all do, and a method that has to believe in halves takes its
+    workers for liars. The estimate is that of the answered items and of ten more, five that belong and five that do
+    not, so that the first few answers, all yes, do not make every next photo belong. Streaming knows no such thing
+    before the answers have come; it stays what chooses the next question.
+
     Raises
     ------
     UserError
@@ -277,11 +285,14 @@ def fit_answers(name: str, labels: Sequence[Answer], cancel: CancelToken | None 
         [answer.said.value for answer in labels],
         classes=CLASSES,
     )
-    estimates = method_named(name).estimates_prevalence
-    method = method_named(name)(prior=PRIOR, prevalence=None if estimates else PREVALENCE, classes=CLASSES)
+    method = method_named(name)(prior=PRIOR, prevalence="auto", classes=CLASSES)
     if "order" in method.get_params():
-        method.set_params(order="arrival")
-    return method.fit_encoded(table, cancel=cancel)
+        return method.set_params(order="arrival", prevalence=PREVALENCE).fit_encoded(table, cancel=cancel)
+    method.fit_encoded(table, cancel=cancel)
+    if name != _VOTES and table.n_tasks < _MANY:
+        belonging = (float(method.prevalence_[1]) * table.n_tasks + _MORE) / (table.n_tasks + 2 * _MORE)
+        method.set_params(prevalence=belonging).fit_encoded(table, cancel=cancel)
+    return method
 
 
 def _fit(name: str, labels: Sequence[Answer], cancel: CancelToken | None) -> Aggregator | None:

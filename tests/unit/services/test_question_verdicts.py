@@ -54,6 +54,27 @@ def test_every_method_finds_what_belongs() -> None:
     assert (outcome.labels, outcome.workers, outcome.seconds) == (240, 4, 480.0)
 
 
+def test_where_nearly_all_belong_nobody_is_taken_for_a_liar() -> None:
+    rng = np.random.default_rng(5)
+    belongs = {item: item % 20 != 0 for item in ITEMS}
+    given = [
+        Answer(number, item, worker, Said.YES if belongs[item] == (rng.random() < 0.85) else Said.NO, NOW, 1.0)
+        for number, (item, worker) in enumerate(((item, worker) for item in ITEMS for worker in range(3)), start=1)
+    ]
+    outcome = verify(asked(), given, NAMES)
+    for name in ("em2", "mf", "bp2", "dawid-skene"):
+        found = outcome.method(name)
+        assert found is not None
+        wrong = sum(found.verdict(at) == (OUT if belongs[item] else IN) for at, item in enumerate(ITEMS))
+        assert wrong <= 6, name
+        assert found.count(UNDECIDED) <= 9, name
+        assert min(worker.sensitivity for worker in found.workers) > 0.7
+    # the first answers make nothing certain of what comes next
+    few = verify(asked(), [Answer(at, ITEMS[at], 1, Said.YES, NOW, 1.0) for at in range(2)], NAMES).method("bp2")
+    assert few is not None
+    assert 0.6 < few.probability[0] < 0.85
+
+
 def test_the_streamed_verdicts_are_those_that_choose_the_next_question() -> None:
     given = crowd()
     online = OnlineSBIC(PRIOR)
