@@ -49,7 +49,7 @@ def reporter(settings: FitSettings, progress: Progress | None) -> Callable[[Snap
     """Turn the estimator's snapshots into reports; None when nobody listens."""
     if progress is None:
         return None
-    from crowdclust_app.inference.crowdclustering.heldout import planned_fits
+    from crowdclust_app.inference.crowdclustering.choosing import planned_fits
 
     sweeps = settings.layer_rounds + settings.max_iterations
     planned = planned_fits(settings.folds, settings.label_weight == "auto", settings.dimensions == "auto")

@@ -17,6 +17,7 @@ from crowdclust_app.services.run_verdicts import (
     choice_sentence,
     label_weight_sentence,
     lost_clusters_sentence,
+    structure,
     structure_sentence,
     worker_sentences,
 )
@@ -73,6 +74,7 @@ def summarise(
         "starts": [float(bound) for bound in arrays["start_bounds"]],
         "entropy_bits": float(arrays["entropy_bits"]),
         **_heldout_figures(heldout),
+        "structure": structure(heldout),
         "verdicts": list(verdicts(table, settings, arrays, heldout) if sentences is None else sentences),
         "settings": dict(settings),
         "seconds": round(seconds, 3),

@@ -14,29 +14,53 @@ if TYPE_CHECKING:
 
 # A gain of fewer standard errors than this is none.
 _SURE = 2.0
-# Below this share of the log-loss of base rates, a gain that is sure is small all the same.
-_LITTLE = 0.05
+# As shares of the log-loss without clusters: what clusters gain below the first is nothing, however sure it is, and
+# below the second too little to be of use.
+_NOTHING, _LITTLE = 0.01, 0.05
+NO_STRUCTURE, TRACE, STRUCTURE = "none", "trace", "found"
 # Names that a sentence lists; more are counted.
 _NAMES = 5
+
+
+def structure(heldout: HeldOut | None) -> str | None:
+    """How much clusters help to predict held-out responses: `NO_STRUCTURE`, `TRACE` or `STRUCTURE`.
+
+    They are held against the best prediction without clusters, which has a rate of "same" for each worker and is
+    shrunk as they are. None where nothing was predicted.
+    """
+    if heldout is None or not heldout.pairs:
+        return None
+    share = heldout.gain / max(-heldout.base_loglik, 1e-9)
+    if not heldout.gain > _SURE * heldout.gain_se or share < _NOTHING:
+        return NO_STRUCTURE
+    return TRACE if share < _LITTLE else STRUCTURE
 
 
 def structure_sentence(heldout: HeldOut | None) -> str:
     """Whether held-out responses are predicted better than by one base rate a worker."""
     if heldout is None:
         return "No response could be held out, so nothing says how well the clusters predict what they have not seen."
-    if not heldout.pairs:
+    found = structure(heldout)
+    if found is None:
         return "No two items of a held-out response are in the others too, so nothing could be predicted."
     figures = f"{heldout.loglik:.3f} nats a pair label against {heldout.base_loglik:.3f}"
-    if not heldout.gain > _SURE * heldout.gain_se:
+    if found == NO_STRUCTURE:
         return (
             "No structure found: held-out responses are predicted no better by the clusters than by one base rate a "
             f"worker ({figures})."
         )
-    better = f"predicted better by the clusters than by one base rate a worker ({figures}, standard error of the "
-    better += f"difference {heldout.gain_se:.3f}); {heldout.accuracy:.1%} of their pair labels are met"
-    if heldout.gain < _LITTLE * -heldout.base_loglik:
-        return f"Hardly any structure found: held-out responses are {better}, but the difference is small."
-    return f"There is structure: held-out responses are {better}."
+    share = heldout.gain / -heldout.base_loglik
+    figures += f", standard error of the difference {heldout.gain_se:.3f}"
+    if found == TRACE:
+        return (
+            "No structure found that is of use: held-out responses are predicted hardly better by the clusters than "
+            f"by one base rate a worker ({figures}). The {share:.1%} that they gain are more than chance, so there is "
+            "a trace of structure; expect many items in the wrong cluster, and collect more responses."
+        )
+    return (
+        f"There is structure: held-out responses are predicted better by the clusters than by one base rate a worker "
+        f"({figures}); {heldout.accuracy:.1%} of their pair labels are met."
+    )
 
 
 def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -> str:

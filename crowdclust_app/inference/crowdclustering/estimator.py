@@ -13,21 +13,14 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.choosing import MORE_DIMENSIONS, choose, planned_fits, settled
 from crowdclust_app.inference.crowdclustering.confusion import (
     activity_moments,
     bound_confusion,
     calibrated_confusion,
 )
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
-from crowdclust_app.inference.crowdclustering.heldout import (
-    MORE_DIMENSIONS,
-    HeldOut,
-    Trials,
-    can_hold_out,
-    choose,
-    planned_fits,
-    settled,
-)
+from crowdclust_app.inference.crowdclustering.heldout import HeldOut, Trials, can_hold_out
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
 from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start
 from crowdclust_app.inference.crowdclustering.settings import Settings

@@ -26,8 +26,8 @@ SMALL = TallRedSettings(items=48, items_per_hit=12, workers_per_hit=6)
 KEYS = [
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",
     "converged", "starts", "entropy_bits", "heldout_loglik", "heldout_se", "heldout_accuracy", "heldout_accuracy_se",
-    "heldout_base_loglik", "heldout_gain", "heldout_gain_se", "chosen", "tried", "verdicts", "settings", "seconds",
-    "peak_memory_mb",
+    "heldout_base_loglik", "heldout_gain", "heldout_gain_se", "chosen", "tried", "clusters_tried",
+    "structure", "verdicts", "settings", "seconds", "peak_memory_mb",
 ]  # fmt: skip
 
 

@@ -14,14 +14,17 @@ from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.crowdclustering import Crowdclustering
-from crowdclust_app.inference.crowdclustering.heldout import (
+from crowdclust_app.inference.crowdclustering.choosing import (
+    NOTHING,
     PRICE,
-    Trials,
-    deal_folds,
+    choose,
+    decide,
     enough,
+    halves,
     planned_fits,
-    useful_folds,
+    views,
 )
+from crowdclust_app.inference.crowdclustering.heldout import Trials, deal_folds, useful_folds
 from crowdclust_app.inference.crowdclustering.partition import partition_positions
 from crowdclust_app.inference.crowdclustering.prediction import (
     Placement,
@@ -157,6 +160,55 @@ def test_a_cluster_has_to_be_worth_its_price():
     # no gain that is sure
     assert enough([(1, scores(-0.7, -0.1)), (2, scores(-0.1, -0.69))]) == 0
     assert enough([(1, scores(-0.7))]) == 0
+    # a gain that is sure and next to nothing
+    assert enough([(1, scores(-0.7)), (2, scores(-0.7 + 0.7 * 0.9 * NOTHING))]) == 0
+
+
+@pytest.mark.parametrize("folds", [3, 1])
+def test_what_is_told_is_chosen_by_other_responses_than_those_it_is_told_of(folds):
+    random = np.random.default_rng(7)
+    table = slow.random_table(random, 12, 3, tuple(random.integers(4, 8, 30)))
+    trials = trials_of(table, clusters="heldout", label_weight="auto")
+    trials.folds = folds
+    covered = []
+    for scored, chosen_by in views(trials):
+        assert scored.half is None or scored.half == 1 - chosen_by.half
+        assert scored.half is not None or not set(scored.folds) & set(chosen_by.folds)
+        covered += [(fold, scored.half) for fold in scored.folds]
+        # other scores of what is told change nothing about the choice
+        before = decide(trials, chosen_by, True, False)
+        for key, kept in list(trials._scored.items()):
+            if key[2] in scored.folds:
+                hidden = np.ones(len(kept.pairs), dtype=bool)
+                if scored.half is not None:
+                    hidden = halves(trials, [key[2]]) == scored.half
+                other = np.where(hidden, random.normal(size=len(kept.pairs)) * 50, kept.loglik)
+                trials._scored[key] = Scores(other, kept.pairs, kept.right)
+        after = decide(trials, chosen_by, True, False)
+        assert (after.settings, after.clusters, after.tried) == (before.settings, before.clusters, before.tried)
+    assert covered == ([(0, None), (1, None), (2, None)] if folds == 3 else [(0, 0), (0, 1)])
+
+
+@pytest.mark.parametrize("workers_per_hit", [1, 2])
+def test_the_figure_told_is_that_of_responses_yet_to_come(workers_per_hit):
+    """The figure is of fits to four fifths of the responses, so it may be a little low, but never flatters."""
+    from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+
+    told, true = [], []
+    for seed in range(6):
+        noisy = SimulationSettings(
+            items=60, clusters=4, items_per_hit=8, redundancy=8, workers_per_hit=workers_per_hit, workers=6,
+            noise=0.4, seed=seed,
+        )  # fmt: skip
+        table = simulate_campaign(noisy).table
+        coming = np.random.default_rng(seed).permutation(table.n_responses) % 3 == 0
+        trials = trials_of(table.take(~coming), folds=3, clusters="heldout", worker_prior="shared")
+        heldout = choose(trials, True, False)
+        whole = trials_of(table, folds=3, worker_prior="shared", label_weight=heldout.label_weight)
+        whole.fold_of, whole.tests = np.where(coming, 0, 1), [table.take(coming)]
+        true.append(whole.scores(whole.settings, heldout.clusters, (0,)).per_label)
+        told.append(heldout.loglik)
+    assert np.mean(told) < np.mean(true) + 0.02
 
 
 def test_partitions_follow_uneven_clusters_of_one_shape():
@@ -192,7 +244,7 @@ def test_random_answers_have_no_structure():
     table = slow.random_table(random, 60, 6, (10,) * 60)
     model = Crowdclustering(**AUTO, dimensions=2).fit(table)
     assert model.heldout_.clusters == 1 == len(model.means_)
-    assert model.heldout_.gain < 2 * model.heldout_.gain_se
+    assert model.heldout_.gain <= 2 * model.heldout_.gain_se
 
 
 def test_a_single_response_cannot_be_held_out():
