@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
     from crowdclust_app.domain.cancellation import CancelToken
 
-# The names of inference.binary.METHODS, which cannot be imported here: it takes numpy, and --help has to be quick.
+# The names of inference.binary.METHODS and of services.learner_fits.LEARNERS, which cannot be imported here: that takes
+# numpy, and --help has to be quick.
 METHODS = (
     "majority", "soft-vote", "em", "amf", "mf", "bp", "bp-max", "kos", "kos-normalised", "em2", "amf2", "mf2", "bp2",
     "sbic-fast", "sbic-sorted", "gibbs", "te", "dawid-skene", "dawid-skene-map", "ordinal", "continuous",
+    "experts", "gp",
 )  # fmt: skip
 
 
@@ -34,10 +36,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|all",
         help=f"one of {', '.join(METHODS)}; or all that the labels allow (dawid-skene)",
     )
-    parser.add_argument("--prior", type=_prior, default=(2.0, 1.0), metavar="A,B", help="Beta prior on how often a "
-                        "worker is right (2,1)")  # fmt: skip
+    parser.add_argument("--prior", type=_prior, metavar="A,B", help="Beta prior on how often a worker is right (2,1; "
+                        "2,2 for experts, 3,2 for gp)")  # fmt: skip
     parser.add_argument("--prevalence", type=_prevalence, metavar="auto|q", help="probability of the second class, or "
                         "auto to estimate it (auto for dawid-skene and ordinal, 0.5 for the others)")  # fmt: skip
+    parser.add_argument("--features", type=Path, metavar="features.csv", help="learn from the tasks' features too "
+                        "(experts, gp): the task in the first column, a number in every other; tasks that nobody "
+                        "labelled are predicted")  # fmt: skip
     parser.add_argument("--ties", choices=("undecided", "random", "prior"), default="undecided", help="what equally "
                         "probable classes are resolved by (undecided)")  # fmt: skip
     parser.add_argument("--repeats", choices=("first", "last", "all", "refuse"), default="all", help="which labels "
@@ -54,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def aggregate(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust aggregate`."""
     from crowdclust_app.services.aggregating import AggregateSettings, aggregate_file
-    from crowdclust_app.services.pair_judging import aggregate_pair_file, holds_pairs
+    from crowdclust_app.services.pair_judging import aggregate_pair_file, holds_pairs, refuse_for_pairs
 
     settings = AggregateSettings(
         method=args.method,
@@ -65,8 +70,12 @@ def aggregate(args: Namespace, console: Console, cancel: CancelToken) -> int:
         classes=args.classes,
         seed=args.seed,
     )
-    work = aggregate_pair_file if holds_pairs(args.labels) else aggregate_file
-    report = work(args.labels, settings, truth=args.truth, out=args.out, progress=console.progress, cancel=cancel)
+    common = {"truth": args.truth, "out": args.out, "progress": console.progress, "cancel": cancel}
+    if holds_pairs(args.labels):
+        refuse_for_pairs(settings, args.features)
+        report = aggregate_pair_file(args.labels, settings, **common)
+    else:
+        report = aggregate_file(args.labels, settings, features=args.features, **common)
     for warning in report.warnings:
         console.note(warning)
     written = ["", *(f"Wrote {path}" for path in report.written)] if report.written else []
@@ -117,6 +126,8 @@ def _text(summary: Mapping[str, Any]) -> list[str]:
     if without:
         shown = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
         rows.append(("Tasks without labels", f"{len(without):,} ({shown})"))
+    if summary.get("predicted"):
+        rows.append(("Predicted", f"{counted(summary['predicted'], 'task')} that nobody labelled"))
     if summary["repeated"]:
         what = f"{summary['repeated']:,}, {counted(summary['conflicting'], 'conflict')}; counted: {summary['repeats']}"
         rows.append(("Repeated labels", what))

@@ -205,6 +205,22 @@ def open_sheet(path: Path, required: Sequence[Sequence[str]], optional: Sequence
     return Sheet(path, columns, unknown, data, delimiter)
 
 
+def open_any_sheet(path: Path) -> Sheet:
+    """Open a table whose columns may have any names, all of which are in `unknown_columns`.
+
+    Raises
+    ------
+    UserError
+        When the file cannot be read as a table.
+    """
+    path = Path(path)
+    data = _read_text_bytes(path)
+    headers = {delimiter: _header(path, data, delimiter) for delimiter in _DELIMITERS}
+    delimiter = max(_DELIMITERS, key=lambda d: len(headers[d]))
+    names = tuple(name or f"column {position + 1}" for position, name in enumerate(headers[delimiter]))
+    return Sheet(path, {}, names, data, delimiter)
+
+
 def _reader(data: bytes, delimiter: str) -> Any:
     # decoded piece by piece: a whole copy as text would take four bytes a character
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.learner_fits import LEARNERS, align_to, fit_learner, make_learner
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.binary import Aggregator, FitStep, LabelTable
     from crowdclust_app.io.labels import LabelRows
+    from crowdclust_app.services.features import Aligned, FeatureTable
 
 ALL = "all"
 INFERRED_HEADER = ("task", "label", "probability", "labels", "method")
@@ -23,6 +25,7 @@ RELIABILITY_HEADER = (
     "worker", "labels", "accuracy", "sensitivity", "specificity", "accuracy_sd", "sensitivity_sd", "specificity_sd",
     "method",
 )  # fmt: skip
+_USUAL_PRIOR = (2.0, 1.0)
 _PRECISION_HEADER = ("precision", "precision_sd")
 # Parts of a method that progress is counted in.
 _PARTS = 1000
@@ -35,9 +38,10 @@ class AggregateSettings:
     Parameters
     ----------
     method
-        A name of `inference.binary.METHODS`, or `all` for every method that the labels allow.
+        A name of `inference.binary.METHODS`, one of `LEARNERS`, or `all` for every method that the labels allow (the
+        learners among them when there are features).
     prior
-        Beta prior of a worker's coins.
+        Beta prior of a worker's coins; None is 2,1 for the aggregators and what each learner is known for.
     prevalence
         Probability of the second class, `auto` to estimate it, `even`; None for what each method is known for.
     ties, repeats, classes, seed
@@ -45,7 +49,7 @@ class AggregateSettings:
     """
 
     method: str = "dawid-skene"
-    prior: tuple[float, float] = (2.0, 1.0)
+    prior: tuple[float, float] | None = None
     prevalence: float | str | None = None
     ties: str = "undecided"
     repeats: str = "all"
@@ -56,7 +60,7 @@ class AggregateSettings:
         """Give the settings as a summary holds them."""
         return {
             "method": self.method,
-            "prior": list(self.prior),
+            "prior": None if self.prior is None else list(self.prior),
             "prevalence": self.prevalence,
             "ties": self.ties,
             "repeats": self.repeats,
@@ -92,6 +96,7 @@ def aggregate_file(
     settings: AggregateSettings,
     *,
     truth: Path | None = None,
+    features: Path | None = None,
     out: Path | None = None,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
@@ -106,6 +111,8 @@ def aggregate_file(
         How.
     truth
         Table with the columns `task,label` to compare with.
+    features
+        Table with a task and its features in each row, for the learners.
     out
         Folder for `labels_inferred.csv`, `reliability.csv` and `summary.json`.
     progress, cancel
@@ -130,8 +137,12 @@ def aggregate_file(
     if truth is not None:
         known, about_truth = _read_truth(truth, rows)
         warnings += about_truth
+    described = None if features is None else _read_features(features, settings)
     with folder_for(out) if out is not None else nullcontext():
-        report = aggregate_rows(rows, settings, truth=known, where=str(labels), progress=progress, cancel=cancel)
+        report = aggregate_rows(
+            rows, settings, truth=known, features=described, where=str(labels), progress=progress, cancel=cancel
+        )
+        warnings += report.warnings
         report.summary["warnings"] = warnings
         written = write_report(report, out) if out is not None else ()
     return replace(report, warnings=tuple(warnings), written=written)
@@ -142,6 +153,7 @@ def aggregate_rows(
     settings: AggregateSettings,
     *,
     truth: Mapping[str, str] | None = None,
+    features: FeatureTable | None = None,
     where: str | None = None,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
@@ -159,7 +171,8 @@ def aggregate_rows(
         )
     except UserError as error:
         raise UserError(error.what, where=where, todo=error.todo) from error
-    fitted, skipped = _fit_methods(table, settings, rows.ordered, where, progress, cancel)
+    aligned = None if features is None else align_to(table, features)
+    fitted, skipped = _fit_methods(table, aligned, settings, rows.ordered, where, progress, cancel)
     summary = {
         "tasks": table.n_tasks,
         "workers": table.n_workers,
@@ -169,12 +182,18 @@ def aggregate_rows(
         "repeated": table.repeated,
         "conflicting": table.conflicting,
         "repeats": table.repeats,
-        "tasks_without_labels": [str(task) for task in fitted[0].tasks_without_labels_],
+        "tasks_without_labels": [str(task) for task in _unlabelled(table)],
+        "features": None if aligned is None else aligned.X.shape[1],
+        "predicted": None if aligned is None else len(aligned.items) - int((table.task_counts > 0).sum()),
         "methods": [_figures(method, truth) for method in fitted],
         "skipped": skipped,
         "settings": settings.as_dict(),
     }
-    return AggregateReport(tuple(fitted), summary, ())
+    return AggregateReport(tuple(fitted), summary, () if aligned is None else aligned.notes)
+
+
+def _unlabelled(table: LabelTable) -> list[Hashable]:
+    return [task for task, count in zip(table.tasks, table.task_counts.tolist(), strict=True) if not count]
 
 
 def write_report(report: AggregateReport, folder: Path) -> tuple[Path, ...]:
@@ -201,8 +220,17 @@ def _read_truth(path: Path, rows: LabelRows) -> tuple[Mapping[str, str], list[st
     return truth, list(unknown_columns_warning(path, truth.unknown_columns))
 
 
+def _read_features(path: Path, settings: AggregateSettings) -> FeatureTable:
+    from crowdclust_app.services.features import features_from_file
+
+    if settings.method not in (*LEARNERS, ALL):
+        raise UserError(f"{settings.method} takes no features", todo=f"take {', '.join(LEARNERS)} or all, or none")
+    return features_from_file(path)
+
+
 def _fit_methods(
     table: LabelTable,
+    aligned: Aligned | None,
     settings: AggregateSettings,
     ordered: bool,
     where: str | None,
@@ -213,18 +241,23 @@ def _fit_methods(
     from crowdclust_app.inference.binary import METHODS, method_named
 
     names = [name for name in METHODS if name != "continuous" or _measured(table)]
+    names += LEARNERS if aligned is not None else ()
     if settings.method != ALL:
-        names = [method_named(settings.method).name]
+        names = [settings.method if settings.method in LEARNERS else method_named(settings.method).name]
     fitted: list[Aggregator] = []
     skipped: list[dict[str, str]] = []
     first: UserError | None = None
     for number, name in enumerate(names):
         if cancel is not None:
             cancel.check()
-        method = _make(name, settings, ordered)
+        listen = _listener(name, number, len(names), progress)
         try:
-            _prepare(method, table, number, len(names), progress)
-            method.fit_encoded(table, progress=_listener(name, number, len(names), progress), cancel=cancel)
+            if name in LEARNERS:
+                method = _learn(name, table, aligned, settings, listen, cancel)
+            else:
+                method = _make(name, settings, ordered)
+                _prepare(method, table, number, len(names), progress)
+                method.fit_encoded(table, progress=listen, cancel=cancel)
         except UserError as error:
             first = first or error
             skipped.append({"method": name, "reason": str(error)})
@@ -233,6 +266,26 @@ def _fit_methods(
     if not fitted and first is not None:
         raise UserError(first.what, where=where, todo=first.todo) from first
     return fitted, skipped
+
+
+def _learn(
+    name: str,
+    table: LabelTable,
+    aligned: Aligned | None,
+    settings: AggregateSettings,
+    listen: Any,
+    cancel: CancelToken | None,
+) -> Aggregator:
+    learner = make_learner(
+        name,
+        prior=settings.prior,
+        prevalence=settings.prevalence,
+        ties=settings.ties,
+        seed=settings.seed,
+        own_scale=aligned is not None and aligned.own_scale,
+    )
+    # it has every field of an aggregator
+    return cast("Aggregator", fit_learner(learner, table, aligned, progress=listen, cancel=cancel))
 
 
 def _measured(table: LabelTable) -> bool:
@@ -247,7 +300,7 @@ def _make(name: str, settings: AggregateSettings, ordered: bool) -> Aggregator:
     from crowdclust_app.inference.binary import method_named
 
     method = method_named(name)(
-        prior=settings.prior,
+        prior=_USUAL_PRIOR if settings.prior is None else settings.prior,
         prevalence=settings.prevalence,  # type: ignore[arg-type]  # checked by the fit
         ties=settings.ties,  # type: ignore[arg-type]
         repeats=settings.repeats,  # type: ignore[arg-type]

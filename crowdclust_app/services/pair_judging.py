@@ -21,6 +21,7 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import DIFFERENT, SAME
 from crowdclust_app.services.aggregating import RELIABILITY_HEADER, AggregateReport, AggregateSettings, aggregate_rows
+from crowdclust_app.services.learner_fits import LEARNERS
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -109,6 +110,20 @@ def pairs_of_records(records: Iterable[PairRecord]) -> PairLabels:
     return PairLabels(
         tuple(items), tuple(workers), columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3].astype(bool)
     )
+
+
+def refuse_for_pairs(settings: AggregateSettings, features: Path | None) -> None:
+    """Refuse what is for single labels alone.
+
+    Raises
+    ------
+    UserError
+        When there are features, or a method that learns from them.
+    """
+    if features is not None:
+        raise UserError("pairs have no features", where=str(features), todo="leave --features out")
+    if settings.method in LEARNERS:
+        raise UserError(f"{settings.method} is for single labels, not for pairs", todo="take dawid-skene or another")
 
 
 def judge_pairs(

@@ -20,7 +20,7 @@ ALLOWED = {
     # simulated campaigns follow a plan
     "evaluation": {"domain", "sampling", "numpy", "scipy", "numba"},
     "storage": {"domain", "sqlalchemy"},
-    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib"},
+    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib", "skimage", "onnxruntime"},
     "services": {
         "domain",
         "sampling",
@@ -36,7 +36,18 @@ ALLOWED = {
     "gui": {"services", "domain", "numpy", "PySide6", "shiboken6", "pyqtgraph"},
     "cli": {"services", "domain", "gui"},
 }
-HEAVY = {"numba", "scipy", "pyqtgraph", "sqlalchemy", "PIL", "PySide6", "pymetis", "matplotlib"}
+HEAVY = {
+    "numba",
+    "scipy",
+    "pyqtgraph",
+    "sqlalchemy",
+    "PIL",
+    "PySide6",
+    "pymetis",
+    "matplotlib",
+    "skimage",
+    "onnxruntime",
+}
 
 
 def modules() -> list[Path]:

@@ -10,6 +10,9 @@ at once, by expectation propagation and generalised EM; whom to ask what next; a
     model.next_question(["w1", "w2"])                   # item, worker, entropy, information in bits
     model.update(more_labels)                           # the kernel stays, everything else is learned on from here
 
+`LogisticExperts` (raykar2009): a logistic regression (or another classifier) and two coins a worker, by EM; any number
+of classes, ordered or not. It is fitted in the same way.
+
 All fields of a label aggregator are there as well (`labels_`, `accuracy_`, `notes_`, ...).
 """
 
@@ -20,5 +23,17 @@ from crowdclust_app.inference.experts.asking import NextQuestion
 from crowdclust_app.inference.experts.features import BadInput
 from crowdclust_app.inference.experts.gaussian_process import GaussianProcessExperts
 from crowdclust_app.inference.experts.kernel import Kernel
+from crowdclust_app.inference.experts.logistic import LogisticExperts
+from crowdclust_app.inference.experts.registry import LEARNERS, Learner, learner_named
 
-__all__ = ["ActiveSet", "BadInput", "GaussianProcessExperts", "Kernel", "NextQuestion"]
+__all__ = [
+    "LEARNERS",
+    "ActiveSet",
+    "BadInput",
+    "GaussianProcessExperts",
+    "Kernel",
+    "Learner",
+    "LogisticExperts",
+    "NextQuestion",
+    "learner_named",
+]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
 
 from crowdclust_app.cli import aggregate
 from crowdclust_app.inference.binary import METHODS
+from crowdclust_app.inference.experts import LEARNERS
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def truth(tmp_path: Path) -> Path:
 
 
 def test_the_names_on_the_command_line_are_those_of_the_methods() -> None:
-    assert tuple(METHODS) == aggregate.METHODS
+    assert (*METHODS, *LEARNERS) == aggregate.METHODS
 
 
 def test_all_methods_are_printed_side_by_side(run, labels: Path, truth: Path) -> None:
@@ -38,7 +40,9 @@ def test_all_methods_are_printed_side_by_side(run, labels: Path, truth: Path) ->
     assert "Known labels  of 5 tasks" in lines
     head = next(line for line in lines if line.startswith("method"))
     assert head.split() == ["method", "error", "log", "loss", "Brier", "ties", "seconds", "iterations", "converged"]
-    for name in aggregate.METHODS[:-1]:
+    for name in METHODS:
+        if name == "continuous":
+            continue
         assert any(line.split()[:2] == [name, "0.0000"] for line in lines)
     assert "sbic-fast: the result depends on the order in which the labels are taken." in lines
     assert lines[-1] == "Wrote out/summary.json"
@@ -87,7 +91,8 @@ def test_oddities_of_the_table_are_said(run, tmp_path: Path) -> None:
         (("--prevalence", "1.5"), "argument --prevalence: 1.5 is neither auto nor a number between 0 and 1"),
         (("--prevalence", "some"), "argument --prevalence: some is neither auto nor a number between 0 and 1"),
         (("--method", "glad"), "argument --method: invalid choice: 'glad'"),
-        (("--features", "f.csv"), "unrecognized arguments: --features f.csv"),
+        (("--features", "f.csv"), "dawid-skene takes no features"),
+        (("--method", "gp", "--features", "f.csv"), "f.csv: there is no such file; check the name."),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(run, labels: Path, options: tuple[str, str], said: str) -> None:
@@ -121,3 +126,57 @@ def test_a_table_of_pairs_is_aggregated_too(run, tmp_path: Path) -> None:
     lines = Path("out/pairs_inferred.csv").read_text().splitlines()
     assert lines[0] == "item_a,item_b,label,probability,labels,method"
     assert [line.split(",")[:3] for line in lines[1:]] == [["a", "b", "1"], ["a", "c", "-1"], ["b", "c", "-1"]]
+
+
+@pytest.fixture
+def features(tmp_path: Path) -> Path:
+    path = tmp_path / "features.csv"
+    rows = "".join(f"t{task},{task % 2 + task / 100},{task}\n" for task in range(8))
+    path.write_text("task,shape,size\n" + rows)
+    return path
+
+
+def test_learners_take_features_and_predict_tasks_that_nobody_labelled(run, labels: Path, features: Path) -> None:
+    done = run("aggregate", labels, "--method", "all", "--features", features, "--out", "out")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    for name in LEARNERS:
+        assert any(line.split()[:1] == [name] for line in lines)
+    assert any(line.startswith("Predicted") and line.endswith("that nobody labelled") for line in lines)
+    with Path("out/labels_inferred.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    predicted = [row for row in rows if row["task"] == "t7"]
+    assert [row["method"] for row in predicted] == list(LEARNERS)
+    assert {row["labels"] for row in predicted} == {"0"}
+    assert all(0 <= float(row["probability"]) <= 1 for row in predicted)
+    with Path("out/reliability.csv").open(newline="") as file:
+        learnt = [row for row in csv.DictReader(file) if row["method"] in LEARNERS]
+    assert learnt
+    for column in ("sensitivity", "specificity", "sensitivity_sd", "specificity_sd"):
+        assert all(0 < float(row[column]) < 1 for row in learnt)
+
+
+def test_learners_without_features_say_what_they_are_then(run, labels: Path) -> None:
+    for name in LEARNERS:
+        done = run("aggregate", labels, "--method", name)
+        assert done.code == 0
+        assert "Dawid and Skene's" in done.out
+
+
+def test_features_that_do_not_belong_to_the_labels_are_refused(run, labels: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("task,x\nphoto 1,2\n")
+    done = run("aggregate", labels, "--method", "gp", "--features", other, "--out", "out")
+    assert done.code == 2
+    assert f"not one task with labels is in {other}" in done.err
+    assert "the labels have t0, the features photo 1" in done.err
+    assert not Path("out").exists()
+
+
+def test_pairs_have_no_features(run, tmp_path: Path, features: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("worker,item_a,item_b,label\nu,a,b,1\nv,a,b,1\nu,a,c,-1\nv,a,c,-1\n")
+    done = run("aggregate", pairs, "--features", features)
+    assert (done.code, "pairs have no features" in done.err) == (2, True)
+    done = run("aggregate", pairs, "--method", "gp")
+    assert (done.code, "gp is for single labels, not for pairs" in done.err) == (2, True)

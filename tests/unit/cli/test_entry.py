@@ -41,8 +41,6 @@ def test_commands_and_options_that_are_not_built_do_not_appear(run) -> None:
     text = run("--help").out + run("fit", "--help").out + run("open", "--help").out + run("import", "--help").out
     for word in ("merge", "--threads", "kiosk", "labels,", "postgresql"):
         assert word not in text
-    for word in ("experts", "gp", "features"):
-        assert word not in run("aggregate", "--help").out
 
 
 def test_a_fault_of_ours_is_one_line_with_a_log(run, monkeypatch: pytest.MonkeyPatch) -> None:
