@@ -25,6 +25,8 @@ TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, as `crowdclust_app.cli.main` says, which calls this."""
+    # numpy's own threads wait for each other by spinning: on a busy computer small matrices then take ten times as long
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         args = build_parser().parse_args(argv)
     except SystemExit as leaving:

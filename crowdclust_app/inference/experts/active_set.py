@@ -44,7 +44,7 @@ from crowdclust_app.inference.experts.sites import (
     update_sites,
 )
 
-Rule = Literal["variance", "predictive"]
+Rule = Literal["variance", "predictive", "random"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
 CHUNK = 4000
@@ -72,6 +72,7 @@ class ActiveSet:
     rule
         `"variance"`: items whose site would narrow the posterior most. `"predictive"`: items that are predicted badly,
         the published rule; for labels that are nearly all right, since from a crowd it collects the mistaken ones.
+        `"random"`: no choice at all, to compare with.
     refit
         Whether all labelled items get their sites back in the end, with the members as inducing points.
     passes, subsets
@@ -361,11 +362,12 @@ def select(
     turned
         Whether everything stood on its head.
     """
-    first = rng.choice(len(X), min(_START, settings.size, len(X)), replace=False)
+    start = settings.size if settings.rule == "random" else min(_START, settings.size)
+    first = rng.choice(len(X), min(start, len(X)), replace=False)
     chosen = Selection(X, kernel, labels, learner, crowd, np.sort(first))
     for _ in range(_FIRST_STEPS):
         chosen.step()
-    for _ in range(settings.passes):
+    for _ in range(0 if settings.rule == "random" else settings.passes):
         outside = np.setdiff1d(np.arange(len(X)), chosen.members)
         for subset in np.array_split(rng.permutation(outside), settings.subsets):
             new = np.setdiff1d(subset, chosen.members)
@@ -380,8 +382,3 @@ def result_of(chosen: Selection, turned: bool) -> Learned:
     """What an active set alone has learned."""
     chosen.propagate(1e-6)
     return Learned(chosen.crowd, chosen.found, chosen.found.converged, turned)
-
-
-def random_members(count: int, size: int, rng: np.random.Generator) -> Codes:
-    """A random set to compare with; shape (size,)."""
-    return np.sort(rng.choice(count, min(size, count), replace=False))

@@ -31,12 +31,12 @@ from crowdclust_app.inference.experts.learning import (
 )
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites
-from crowdclust_app.inference.experts.sites import Crowd, CrowdLabels, CrowdPriors
+from crowdclust_app.inference.experts.sites import Crowd, CrowdLabels, CrowdPriors, evidence_of, update_sites
 
 MOST_DENSE = 1500
 """Labelled items up to which every site is kept by default."""
 
-KERNEL_ITEMS = 500
+KERNEL_ITEMS = 400
 """Labelled items from which the kernel is learned, at most."""
 
 
@@ -196,7 +196,8 @@ def learn(
         if len(some) == len(rows) and active is None:
             return _dense_state(X, rows, labels, kernel, result)
         run.bounds.clear()  # of other items: no longer comparable
-        sites = Sites.none(len(rows)) if turned else sites
+        if active is None:
+            sites = _guessed_sites(X[rows], some, labels, kernel, result)
     if active is None:
         engine, noise = DenseEngine(kernel.between(X[rows], X[rows])), np.ones(len(rows))
         result = learn_at_kernel(engine, noise, labels, crowd, sites, learner)
@@ -205,6 +206,16 @@ def learn(
     members = previous[0].members if previous and active.refit else None
     start = (crowd, sites, members)
     return _active_state(X, rows, labels, kernel, start, active, learner, run, plan.seed, turned)
+
+
+def _guessed_sites(X: Floats, some: Codes, labels: CrowdLabels, kernel: Kernel, result: Learned) -> Sites:
+    """Sites of all labelled items to begin with, when those of some are known."""
+    found = result.propagated
+    mean, variance = DenseField(X[some], kernel, found.posterior).predict(X)
+    guess = update_sites(mean, variance, np.ones(len(X)), evidence_of(labels, result.crowd))
+    precision, shift = guess.precision, guess.shift
+    precision[some], shift[some] = found.sites.precision, found.sites.shift
+    return Sites(precision, shift)
 
 
 def _nothing(count: int, rows: Codes, labels: CrowdLabels, crowd: Crowd, kernel: Kernel) -> State:

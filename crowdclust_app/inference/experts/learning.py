@@ -28,13 +28,19 @@ from crowdclust_app.inference.experts.sites import (
     responsibilities,
 )
 
+# Propagation ends early while the crowd still moves far; finely at last.
+EARLY = 1e-2
 ROUGH = 1e-4
 FINE = 1e-6
+_OF_KERNEL = 1e-3
 INNER_STEPS = 3
 GOLD_EXPERTISE = 0.999
 _ROUNDS = 4
 _KERNEL_EVALUATIONS = 15
 _KERNEL_TOLERANCE = 1e-2
+# Gains (relative) and slopes below these are within what rough propagation leaves open.
+_KERNEL_GAIN = 1e-6
+_KERNEL_SLOPE = 1e-2
 _START_AGREEMENT = 0.95
 _START_LIMITS = (0.05, 0.95)
 
@@ -150,9 +156,9 @@ def learn_at_kernel(
 
 def _climb(engine: Engine, noise: Floats, labels: CrowdLabels, crowd: Crowd, sites: Sites, learner: Learner) -> Learned:
     learned = ~labels.fixed
-    converged = False
+    converged, tolerance = False, EARLY
     for _ in range(learner.max_steps):
-        found = propagate(engine, evidence_of(labels, crowd), noise, sites, ROUGH, check=learner.check)
+        found = propagate(engine, evidence_of(labels, crowd), noise, sites, tolerance, check=learner.check)
         sites = found.sites
         bound = found.log_evidence + learner.priors.log_density(crowd, learned)
         new = expected_steps(labels, crowd, found.update.z, learner.priors)
@@ -162,6 +168,7 @@ def _climb(engine: Engine, noise: Floats, labels: CrowdLabels, crowd: Crowd, sit
         if change < learner.tolerance:
             converged = True
             break
+        tolerance = min(max(0.1 * change, ROUGH), EARLY)
     found = propagate(engine, evidence_of(labels, crowd), noise, sites, ROUGH, check=learner.check)
     return Learned(crowd, found, converged and found.converged, turned=False)
 
@@ -249,12 +256,12 @@ def climb_kernel(
     def fall(logs: Floats) -> tuple[float, Floats]:
         trial = kernel_of(logs)
         engine = DenseEngine(trial.of_distances(squared))
-        found = propagate(engine, evidence, noise, warm[0], ROUGH, check=learner.check)
+        found = propagate(engine, evidence, noise, warm[0], _OF_KERNEL, check=learner.check)
         warm[0] = found.sites
         gradient = kernel_gradient(found, log_gradients(trial, squared))
         return -(found.log_evidence + prior.log_density(logs)), -(gradient - (logs - prior.logs))
 
-    options = {"maxfun": _KERNEL_EVALUATIONS}
+    options = {"maxfun": _KERNEL_EVALUATIONS, "ftol": _KERNEL_GAIN, "gtol": _KERNEL_SLOPE}
     best = minimize(fall, kernel_logs(kernel), jac=True, method="L-BFGS-B", bounds=prior.bounds, options=options)
     return kernel_of(best.x), warm[0]
 
