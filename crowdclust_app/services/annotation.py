@@ -66,9 +66,10 @@ def next_assignment(campaign: Campaign, worker: Worker) -> Assignment | None:
     Raises
     ------
     UserError
-        When the worker is retired.
+        When the worker is retired, or the campaign is paused and this worker is not in the middle of a HIT.
     """
     from crowdclust_app.services.exclusions import refuse_retired
+    from crowdclust_app.services.growing import refuse_paused
     from crowdclust_app.storage import answers, catalogue
 
     now = _now()
@@ -80,6 +81,7 @@ def next_assignment(campaign: Campaign, worker: Worker) -> Assignment | None:
                 answers.renew(connection, row.assignment.number, now)
                 return row.assignment
             _lapse(connection, row, now)
+        refuse_paused(connection)
         chosen = answers.next_hit(connection, worker.number, now - LEASE)
         if chosen is None:
             return None

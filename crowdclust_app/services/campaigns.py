@@ -228,12 +228,19 @@ class Campaign:
 
     def items(self) -> tuple[Item, ...]:
         """All items by number."""
-        if self.has_images:
-            return self._items
         from crowdclust_app.storage import catalogue
 
-        with self.database.read() as connection:  # tables may have added some
-            return catalogue.items(connection)
+        with self.database.read() as connection:  # tables or another window may have added some
+            if catalogue.count_items(connection) != len(self._items):
+                self._items = catalogue.items(connection)
+        return self._items
+
+    def read_settings(self) -> None:
+        """Read the plan's settings again, after they grew."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            self.settings = catalogue.campaign_row(connection).settings
 
     def left_out(self) -> tuple[tuple[str, str, str], ...]:
         """Files of the folder that did not become items: path, "duplicate" or "unreadable", original or reason."""

@@ -164,6 +164,11 @@ def items(connection: Connection) -> tuple[Item, ...]:
     return tuple(Item(*row) for row in connection.execute(statement))
 
 
+def count_items(connection: Connection) -> int:
+    """How many items there are."""
+    return int(connection.execute(select(func.count()).select_from(schema.items)).scalar_one())
+
+
 def item_paths(connection: Connection) -> tuple[str, ...]:
     """The items' names by number (numbers count from 0 without gaps)."""
     return tuple(connection.execute(select(schema.items.c.path).order_by(schema.items.c.number)).scalars())
