@@ -76,6 +76,12 @@ def best_items(probability: Floats, candidates: Codes, count: int) -> Codes:
     return candidates[np.lexsort((candidates, certainty))[:count]]
 
 
+def best_workers(expertise: Floats, spread: Floats, honest_only: bool) -> Codes:
+    """Whoever promises most, the lower number first among equals; shape (R,)."""
+    score = np.round(promise(expertise, spread, honest_only), _DECIMALS)
+    return np.argsort(-score, kind="stable")
+
+
 def choose(
     probability: Floats, candidates: Codes, expertise: Floats, spread: Floats, asked: NDArray[np.bool_],
     honest_only: bool,

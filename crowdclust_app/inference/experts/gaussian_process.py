@@ -349,6 +349,11 @@ class GaussianProcessExperts(ExpertResults):
         self._check_fitted()
         return self._rank(worker, count, candidates)
 
+    def rank_workers(self, workers: Sequence[Hashable] | None = None, *, honest_only: bool = False) -> list[Hashable]:
+        """Order who is there by how much an answer may tell, the best first; all of the fit when None."""
+        self._check_fitted()
+        return self._rank_workers(workers, honest_only)
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "classes_"):
             raise BadInput(f"{self.name} is not fitted yet", todo="fit it first")

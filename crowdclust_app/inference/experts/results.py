@@ -14,7 +14,14 @@ from crowdclust_app.inference.binary.reliability import Reliability, estimate_re
 from crowdclust_app.inference.binary.running import Run
 from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
 from crowdclust_app.inference.experts.active_set import predict_in_chunks
-from crowdclust_app.inference.experts.asking import NextQuestion, best_items, choose, entropy, expected_information
+from crowdclust_app.inference.experts.asking import (
+    NextQuestion,
+    best_items,
+    best_workers,
+    choose,
+    entropy,
+    expected_information,
+)
 from crowdclust_app.inference.experts.features import NO_FEATURES, BadInput
 from crowdclust_app.inference.experts.fitting import State
 from crowdclust_app.inference.experts.kernel import Kernel
@@ -203,6 +210,11 @@ class ExpertResults:
             if len(chosen) >= count:
                 break
         return [self._question(row, worker, float(expertise[0])) for row in chosen]
+
+    def _rank_workers(self, workers: Sequence[Hashable] | None, honest_only: bool) -> list[Hashable]:
+        names = list(dict.fromkeys(self.workers_ if workers is None else workers))
+        _, expertise, spread = self._of_workers(names)
+        return [names[at] for at in best_workers(expertise, spread, honest_only)]
 
     def _question(self, row: int, worker: Hashable, expertise: float) -> NextQuestion:
         yes = self.consensus_[row : row + 1]
