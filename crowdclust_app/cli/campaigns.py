@@ -56,7 +56,7 @@ def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
     from crowdclust_app.services.importing import import_table as import_into
 
     with Campaign.open(args.campaign) as campaign:
-        report = import_into(campaign, args.file, args.kind, progress=console.progress, cancel=cancel)
+        report = import_into(campaign, args.file, args.kind, console.progress, cancel, question=args.question)
     summary = {
         "campaign": report.campaign,
         "added": report.added,

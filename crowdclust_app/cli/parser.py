@@ -90,10 +90,15 @@ def _plan(commands: Any) -> None:
 
 
 def _import(commands: Any) -> None:
-    parser = _command(commands, "import", "bring a table of responses, pair labels or known categories into a campaign")
+    parser = _command(
+        commands, "import", "bring responses, pairs, yes/no labels or known categories into a campaign"
+    )
     _campaign(parser, "the .crowdclust file")
     parser.add_argument("file", type=Path, metavar="FILE.csv", help="the table")
-    parser.add_argument("--kind", choices=("responses", "pairs", "truth"), default="responses", help="(responses)")
+    parser.add_argument("--kind", choices=("responses", "pairs", "labels", "truth"), default="responses",
+                        help="(responses); labels are answers to the yes/no questions of a question set")  # fmt: skip
+    parser.add_argument("--question", metavar="TEXT", help="what was asked of the tasks of a table of labels, which go "
+                        "into the question set of this sentence (Labels of FILE.csv)")  # fmt: skip
 
 
 def _fit(commands: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,8 @@ class LabelRows:
         Whether the table says in which order the labels arrived; then the rows are in that order.
     unknown_columns
         Names of ignored columns.
+    lines
+        The line of each row, where the rows come from a file.
     """
 
     task: list[str]
@@ -33,6 +36,7 @@ class LabelRows:
     label: list[str | None]
     ordered: bool
     unknown_columns: tuple[str, ...]
+    lines: Sequence[int] = ()
 
 
 def read_labels(path: Path) -> LabelRows:
@@ -67,11 +71,13 @@ def _read(path: Path) -> LabelRows:
     workers: list[str] = []
     labels: list[str | None] = []
     orders: list[float] = []
+    lines: list[int] = []
     for line, row in sheet.rows():
         task, worker, label = row[at_task], row[at_worker], row[at_label].strip()
         if not task or not worker or task.isspace() or worker.isspace():
             name = "worker" if task.strip() else "task"
             raise sheet.error(line, f"the {name} is empty", "fill it in or take the row out")
+        lines.append(line)
         tasks.append(shared.setdefault(task, task))
         workers.append(shared.setdefault(worker, worker))
         labels.append(shared.setdefault(label, label) if label else None)
@@ -80,8 +86,8 @@ def _read(path: Path) -> LabelRows:
     if orders:
         sequence = sorted(range(len(orders)), key=orders.__getitem__)
         tasks, workers = [tasks[row] for row in sequence], [workers[row] for row in sequence]
-        labels = [labels[row] for row in sequence]
-    return LabelRows(tasks, workers, labels, bool(orders), sheet.unknown_columns)
+        labels, lines = [labels[row] for row in sequence], [lines[row] for row in sequence]
+    return LabelRows(tasks, workers, labels, bool(orders), sheet.unknown_columns, lines)
 
 
 def _order(sheet: Sheet, line: int, text: str) -> float:

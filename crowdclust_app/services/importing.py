@@ -6,6 +6,7 @@
   A response of a stage that the campaign does not have brings that stage with it (see `import_stages`).
 - `pairs`: the pair labels of one worker and HIT (all of a worker's where the table names no HIT) become the grouping
   they stand for.
+- `labels`: yes/no labels of single items become answers to a question set (see `import_labels`).
 - `truth`: known categories, kept for comparison; a newer table replaces what it names.
 
 Items that are not in the campaign are refused with their line, unless the campaign has no images: then they become
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     from crowdclust_app.storage.answers import Answer
     from crowdclust_app.storage.connection import Connection
 
-Kind = Literal["responses", "pairs", "truth"]
+Kind = Literal["responses", "pairs", "labels", "truth"]
 _GROUP_NUMBER = re.compile("[1-9][0-9]{0,8}")
-KINDS: tuple[Kind, ...] = ("responses", "pairs", "truth")
+KINDS: tuple[Kind, ...] = ("responses", "pairs", "labels", "truth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class ImportReport:
     campaign
         Path of the campaign.
     added, skipped
-        Responses (or categories) that are new, and that were there already or do not concern the campaign.
+        Responses (or labels, or categories) that are new, and that were there already or do not concern the campaign.
     warnings
         Sentences for the lead.
     """
@@ -70,8 +71,15 @@ def import_table(
     kind: Kind = "responses",
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
+    *,
+    question: str | None = None,
 ) -> ImportReport:
     """Add what a table says to a campaign.
+
+    Parameters
+    ----------
+    question
+        What the labels of a table of labels answer; the name of the file when None.
 
     Raises
     ------
@@ -84,11 +92,15 @@ def import_table(
 
     if kind not in KINDS:
         raise UserError(f"there is no kind of table called {kind}", todo=f"choose {', '.join(KINDS)}")
+    if question is not None and kind != "labels":
+        raise UserError(f"a table of {kind} answers no question", todo="leave the question out, or import labels")
     if progress:
         progress(ProgressReport(0, None, f"Reading {file.name}"))
     if kind == "truth":
         truth = tables.read_truth(file)
         return _import_truth(campaign, truth, _unused(truth.unknown_columns))
+    if kind == "labels":
+        return _import_labels(campaign, file, question)
     if kind == "pairs":
         pairs = tables.read_pairs(file)
         records, unknown = responses_of_pairs(file, pairs), pairs.unknown_columns
@@ -116,6 +128,16 @@ def _unused(columns: Sequence[str]) -> tuple[str, ...]:
     noun = "The column" if len(columns) == 1 else "The columns"
     verb = "was" if len(columns) == 1 else "were"
     return (f"{noun} {', '.join(columns)} {verb} not used.",)
+
+
+def _import_labels(campaign: Campaign, file: Path, question: str | None) -> ImportReport:
+    from crowdclust_app.io.labels import read_labels
+    from crowdclust_app.services.import_labels import add_labels
+
+    read = read_labels(file)
+    found = add_labels(campaign, file, read, question)
+    warnings = (*_unused(read.unknown_columns), *found.warnings)
+    return ImportReport(str(campaign.path), found.added, found.skipped, warnings)
 
 
 def _import_truth(campaign: Campaign, truth: dict[str, str], warnings: tuple[str, ...]) -> ImportReport:

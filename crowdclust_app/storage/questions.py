@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, select, text, update
+from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
 from crowdclust_app.domain.questions import Answer, Policy, QuestionSet, Said
 from crowdclust_app.storage import schema
@@ -121,6 +121,16 @@ def insert_event(
     return int(number)
 
 
+def insert_answers(connection: Connection, new: Sequence[tuple[int, int, int, Said]], now: datetime) -> None:
+    """Add many answers to the log, each a set, item, worker and what was said; how long they took is unknown."""
+    rows = [
+        {"question_set": number, "item": item, "worker": worker, "kind": said.value, "seconds": 0.0, "at": to_text(now)}
+        for number, item, worker, said in new
+    ]
+    if rows:
+        connection.execute(insert(schema.question_events), rows)
+
+
 def events_after(connection: Connection, question_set: int, number: int) -> list[QuestionEvent]:
     """The log of a set behind this event, oldest first."""
     columns = schema.question_events.c
@@ -130,6 +140,14 @@ def events_after(connection: Connection, question_set: int, number: int) -> list
         .order_by(columns.number)
     )
     return [QuestionEvent(*row) for row in connection.execute(statement)]
+
+
+def newest_event(connection: Connection, question_set: int) -> int:
+    """Number of the newest event of a set; 0 without any."""
+    columns = schema.question_events.c
+    return int(
+        connection.execute(select(func.max(columns.number)).where(columns.question_set == question_set)).scalar() or 0
+    )
 
 
 def standing_answers(connection: Connection, question_set: int) -> list[Answer]:

@@ -48,6 +48,21 @@ def test_new_says_once_what_it_left_out(run, images: Path) -> None:
     assert told == ["1 file is left out as a copy of another, such as zcopy.png of cold/00.png."]
 
 
+def test_labels_are_imported_into_a_question_set(run, campaign: Path, tmp_path: Path) -> None:
+    with Campaign.open(campaign) as opened:
+        names = [item.path for item in opened.items()[:2]]
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"task,worker,label\n{names[0]},Ann,yes\n{names[1]},Ann,0\n{names[1]},Ben,no\n", encoding="utf-8")
+    told = ("import", campaign, labels, "--kind", "labels", "--question", "Is it red?", "--json")
+    done = run(*told)
+    assert (done.summary["added"], done.summary["skipped"]) == (3, 0)
+    again = run(*told)
+    assert (again.summary["added"], again.summary["skipped"]) == (0, 3)
+    wrong = run("import", campaign, labels, "--question", "Is it red?")
+    assert wrong.code == 2
+    assert "answers no question" in wrong.err
+
+
 def test_import_fit_export_check(run, campaign: Path, responses: Path, tmp_path: Path) -> None:
     done = run("import", campaign, responses, "--json")
     assert done.code == 0, done.err

@@ -230,8 +230,8 @@ def test_truth_is_kept_and_replaced(make_campaign: MakeCampaign, tmp_path: Path)
 
 
 def test_an_unknown_kind_is_refused(empty: Campaign, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="choose responses, pairs, truth"):
-        import_table(empty, tmp_path / "none.csv", "labels")  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="choose responses, pairs, labels, truth"):
+        import_table(empty, tmp_path / "none.csv", "votes")  # type: ignore[arg-type]
 
 
 def test_a_cancelled_import_changes_nothing(empty: Campaign, tmp_path: Path) -> None:
