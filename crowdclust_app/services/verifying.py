@@ -183,6 +183,14 @@ def answers(campaign: Campaign, number: int) -> tuple[Answer, ...]:
         return tuple(questions.standing_answers(connection, number))
 
 
+def newest_event(campaign: Campaign, number: int) -> int:
+    """Number of the newest event of a set, 0 without any: another one says that somebody has answered since."""
+    from crowdclust_app.storage import questions
+
+    with campaign.database.read() as connection:
+        return questions.newest_event(connection, number)
+
+
 def choose_method(campaign: Campaign, number: int, method: str) -> None:
     """Say which aggregator's verdicts go into the results.
 

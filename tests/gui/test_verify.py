@@ -20,7 +20,14 @@ from crowdclust_app.gui.verify.screen import VerifyScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.question_verdicts import IN, OUT
-from crowdclust_app.services.verifying import METHODS, answers, make_question_set, question_set, question_sets
+from crowdclust_app.services.verifying import (
+    METHODS,
+    Interview,
+    answers,
+    make_question_set,
+    question_set,
+    question_sets,
+)
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 CROWD = {"Ann": 0.97, "Bo": 0.9, "Cy": 0.85, "Lump": 0.6}
@@ -186,8 +193,6 @@ def test_an_answer_given_in_another_window_is_told_and_the_next_question_comes(q
     page = content(window).answers
     with Campaign.open(path) as other:
         worker = next(worker for worker in other.workers() if worker.name == "Zoe")
-        from crowdclust_app.services.verifying import Interview
-
         assert page.photo.item is not None
         first = page.photo.item
         Interview(other, question_set(other, 1)).answer(worker, first, Said.NO, 1.0)
@@ -333,3 +338,51 @@ def test_the_model_keeps_qts_rules(qapp: QApplication, path: Path) -> None:
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.show(None)
     assert (model.rowCount(), tester.parent()) == (8, None)
+
+
+def test_a_cluster_is_verified_from_the_clusters_screen(qtbot: QtBot, path: Path) -> None:
+    window = open_window(qtbot, path, "clusters")
+    clusters = window.current_screen.content  # type: ignore[union-attr]
+    settle(window)
+    place = clusters.gallery.rows.current_place or clusters.gallery.category_rows[0].place
+    qtbot.keyClick(window, Qt.Key.Key_V, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    settle(window)
+    source = part(window, "question-source", QComboBox)
+    assert source.isVisible()
+    assert source.currentText().startswith(f"Cluster {place} of run 1")
+    click(qtbot, part(window, "question-make", QPushButton))
+    settle(window)
+    assert window.campaign is not None
+    (made,) = question_sets(window.campaign)
+    assert (made.question_set.run, made.question_set.cluster) == (1, place)
+    # the second time there is a set about it, and that is shown
+    action = next(action for action in clusters.menu.actions if action.title == "Verify this cluster")
+    action.call(place)
+    settle(window)
+    assert part(window, "question-sets", QComboBox).isVisible()
+    assert part(window, "question-sets", QComboBox).currentData() == 1
+    # of a cluster without one the form comes again
+    action.call(place % 2 + 1)
+    settle(window)
+    assert source.isVisible()
+    assert source.currentText().startswith(f"Cluster {place % 2 + 1} of run 1")
+
+
+def test_what_others_answer_meanwhile_appears_by_itself(qtbot: QtBot, answered: MainWindow, path: Path) -> None:
+    lead = content(answered).lead
+    assert lead.verification is not None
+    before = lead.verification.labels
+    with Campaign.open(path) as elsewhere:
+        interview = Interview(elsewhere, question_set(elsewhere, 1))
+        ann = next(worker for worker in elsewhere.workers() if worker.name == "Ann")
+        question = interview.undo(ann)
+        assert question is not None
+        qtbot.waitUntil(
+            lambda: lead.verification is not None and lead.verification.labels == before - 1, timeout=PATIENCE
+        )
+        assert f"{before - 1} of" in words(answered, "verify-figures")
+        interview.answer(ann, question.item, Said.NO, 1.0)
+    qtbot.waitUntil(
+        lambda: lead.verification is not None and lead.verification.labels == before
+        and len(lead.verification.methods) == len(METHODS), timeout=PATIENCE,
+    )  # fmt: skip

@@ -15,19 +15,15 @@ from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
+from crowdclust_app.gui.verify.from_clusters import WANTED
 from crowdclust_app.gui.verify.lead import KINDS, LeadPage
+from crowdclust_app.gui.verify.live import LiveAnswers
 from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.session import AskingSession, Turn
 from crowdclust_app.services.question_sources import ItemSource, item_sources
-from crowdclust_app.services.question_verdicts import Verification, look_at_answers
-from crowdclust_app.services.verifying import (
-    METHODS,
-    QuestionSetInfo,
-    choose_method,
-    make_question_set,
-    question_set,
-)
+from crowdclust_app.services.question_verdicts import Verification
+from crowdclust_app.services.verifying import QuestionSetInfo, choose_method, make_question_set
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -59,8 +55,8 @@ class VerifyContent(QWidget):
         self._number: int | None = None
         self._session: AskingSession | None = None
         self._loading: Job | None = None
-        self._looking: Job | None = None
         self.lead = LeadPage(shell.pictures, self)
+        self.live = LiveAnswers(shell, self.lead)
         self.form = FormPage(shell.pictures, self)
         self.worker_page = WorkerPage("Who is answering?", "answering", "verify-")
         self.answers = AnswerPage(shell.pictures, self)
@@ -82,8 +78,9 @@ class VerifyContent(QWidget):
         self._add_commands(screen)
 
     def _connect(self) -> None:
-        self.empty.button.clicked.connect(partial(self.open_form))
+        self.empty.button.clicked.connect(self.open_form)
         self.lead.making.connect(self.open_form)
+        self.live.found.connect(self._show_answers)
         self.lead.answering.connect(self.open_questions)
         self.lead.set_chosen.connect(self.show_set)
         self.lead.method_chosen.connect(self._choose_method)
@@ -123,10 +120,10 @@ class VerifyContent(QWidget):
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
         self._end_session()
-        for job in (self._loading, self._looking):
-            if job is not None:
-                job.cancel()
-        self._loading = self._looking = None
+        if self._loading is not None:
+            self._loading.cancel()
+            self._loading = None
+        self.live.stop()
         self._campaign = campaign
         self._sets, self._names, self._files = (), {}, {}
         self._number = self.shell.recall(SET_KEY) if campaign is not None else None
@@ -182,8 +179,24 @@ class VerifyContent(QWidget):
         if self._number not in numbers:
             self._number = numbers[-1] if numbers else None
         self.lead.show_sets(loaded.sets, self._number)
-        if self.pages.currentWidget() in (self._blank, self.lead, self.empty):
+        wanted = self.shell.recall(WANTED)
+        if wanted is not None:
+            self.shell.remember(WANTED, None)
+            self.verify_cluster(*wanted)
+        elif self.pages.currentWidget() in (self._blank, self.lead, self.empty):
             self._show_home()
+
+    def verify_cluster(self, run: int, cluster: int) -> None:
+        """Show the newest question set about this cluster; the form for one where there is none yet."""
+        about = [info.question_set for info in self._sets]
+        found = next((asked for asked in reversed(about) if (asked.run, asked.cluster) == (run, cluster)), None)
+        self._end_session()
+        if found is None:
+            self._open_form((run, cluster))
+            return
+        self.lead.show_sets(self._sets, found.number)
+        self._show(self.lead)
+        self.show_set(found.number)
 
     def _show_home(self) -> None:
         self._show(self.lead if self._sets else self.empty)
@@ -199,34 +212,15 @@ class VerifyContent(QWidget):
         self._look()
 
     def _look(self) -> None:
-        """Aggregate the answers: first what counts, then everything beside it."""
-        campaign, number = self._campaign, self._number
-        if campaign is None or number is None:
-            return
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._campaign is not None and self._number is not None:
+            self.live.look(self._campaign, self._number)
 
-        def first(progress: Progress, token: CancelToken) -> Verification:
-            counting = question_set(campaign, number).method
-            return look_at_answers(campaign, number, (counting,), progress, token)
-
-        def rest(progress: Progress, token: CancelToken) -> Verification:
-            return look_at_answers(campaign, number, METHODS, progress, token)
-
-        def begun(verification: Verification) -> None:
-            shown = self.lead.verification
-            if shown is None or shown.question_set.number != number or shown.labels != verification.labels:
-                self.lead.show_verification(verification, self._files)
-            if verification.labels:
-                self._looking = self.shell.jobs.start(
-                    "inference", rest, title="Aggregating answers", on_done=self._looked, owner=self
-                )
-
-        self._looking = self.shell.jobs.start("inference", first, on_done=begun, owner=self)
-
-    def _looked(self, verification: Verification) -> None:
-        self._looking = None
-        self.lead.show_verification(verification, self._files)
+    def _show_answers(self, verification: Verification) -> None:
+        """Show what the answers say; figures of all methods stay until there are newer ones of all."""
+        shown = self.lead.verification
+        same = shown is not None and shown.question_set.number == verification.question_set.number
+        if not same or len(verification.methods) > 1 or shown.labels != verification.labels:  # type: ignore[union-attr]
+            self.lead.show_verification(verification, self._files)
 
     def _choose_method(self, method: str) -> None:
         campaign, shown = self._campaign, self.lead.verification
@@ -244,16 +238,20 @@ class VerifyContent(QWidget):
 
     def open_form(self) -> None:
         """Fill in a new question set."""
+        self._open_form(None)
+
+    def _open_form(self, about: tuple[int, int] | None) -> None:
+        """Fill in a new question set, about this cluster of this run where they are named."""
         campaign = self._campaign
         if campaign is None:
             return
-        run = self.shell.recall("run-shown")
+        run = about[0] if about else self.shell.recall("run-shown")
 
         def work(_progress: Progress, _token: CancelToken) -> tuple[ItemSource, ...]:
             return item_sources(campaign, run)
 
         def done(sources: tuple[ItemSource, ...]) -> None:
-            self.form.show_sources(sources, self._names, self._files)
+            self.form.show_sources(sources, self._names, self._files, about)
             self._show(self.form)
             self.form.setFocus(Qt.FocusReason.OtherFocusReason)
 

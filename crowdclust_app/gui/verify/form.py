@@ -184,13 +184,22 @@ class FormPage(QWidget):
         whole.addStretch(1)
         self.setFocusProxy(self.source)
 
-    def show_sources(self, sources: Sequence[ItemSource], names: dict[int, str], files: Files) -> None:
-        """Offer these; `names` has the items' names by number."""
+    def show_sources(
+        self,
+        sources: Sequence[ItemSource],
+        names: dict[int, str],
+        files: Files,
+        about: tuple[int, int] | None = None,
+    ) -> None:
+        """Offer these; `names` has the items' names by number, `about` the run and cluster to begin with."""
         self._sources, self._names, self._files = tuple(sources), names, files
         self.source.blockSignals(True)
         self.source.clear()
         for source in sources:
             self.source.addItem(f"{source.title}  ({count_of(len(source.items), 'photo')})")
+        of_cluster = [(source.run, source.cluster) for source in sources]
+        if about in of_cluster:
+            self.source.setCurrentIndex(of_cluster.index(about))
         self.source.blockSignals(False)
         self.filter.clear()
         self.sentence.clear()

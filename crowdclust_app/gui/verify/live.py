@@ -1,0 +1,110 @@
+"""The answers to the question set that is shown, aggregated: when it is shown, and again when others have answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from crowdclust_app.services.question_verdicts import Verification, look_at_answers
+from crowdclust_app.services.verifying import METHODS, newest_event, question_set
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.gui.screen import Shell
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.progress import Progress
+
+POLL_MS = 2000
+
+
+class LiveAnswers(QObject):
+    """Looks at the answers off the main thread.
+
+    Others answer in windows and processes of their own, so the log is asked every two seconds whether it has grown,
+    while the page is in sight.
+
+    Parameters
+    ----------
+    page
+        Where the answers are shown.
+
+    Signals
+    -------
+    found : Verification
+        What the answers say: by the method that counts first, by all a little later.
+    """
+
+    found = Signal(object)
+
+    def __init__(self, shell: Shell, page: QWidget) -> None:
+        super().__init__(page)
+        self._shell = shell
+        self._page = page
+        self._campaign: Campaign | None = None
+        self._number = 0
+        self._seen = -1
+        self._looking: Job | None = None
+        self._asking: Job | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self._ask)
+
+    def stop(self) -> None:
+        """Nothing is shown any more."""
+        self._timer.stop()
+        for job in (self._looking, self._asking):
+            if job is not None:
+                job.cancel()
+        self._looking = self._asking = self._campaign = None
+
+    def look(self, campaign: Campaign, number: int) -> None:
+        """Aggregate the answers to this set: first what counts, then everything beside it."""
+        if self._looking is not None:
+            self._looking.cancel()
+        self._campaign, self._number = campaign, number
+
+        def first(progress: Progress, token: CancelToken) -> tuple[int, Verification]:
+            seen = newest_event(campaign, number)
+            counting = question_set(campaign, number).method
+            return seen, look_at_answers(campaign, number, (counting,), progress, token)
+
+        def rest(progress: Progress, token: CancelToken) -> Verification:
+            return look_at_answers(campaign, number, METHODS, progress, token)
+
+        def begun(result: tuple[int, Verification]) -> None:
+            self._seen, verification = result
+            self._looking = None
+            self.found.emit(verification)
+            if verification.labels:
+                self._looking = self._shell.jobs.start(
+                    "inference", rest, title="Aggregating answers", on_done=self._looked, owner=self._page
+                )
+
+        self._looking = self._shell.jobs.start("inference", first, on_done=begun, owner=self._page)
+        self._timer.start()
+
+    def _looked(self, verification: Verification) -> None:
+        self._looking = None
+        self.found.emit(verification)
+
+    def _ask(self) -> None:
+        """Whether the log has grown."""
+        campaign, number = self._campaign, self._number
+        if campaign is None or self._looking is not None or self._asking is not None or not self._page.isVisible():
+            return
+
+        def work(_progress: Progress, _token: CancelToken) -> int:
+            return newest_event(campaign, number)
+
+        def told(newest: int) -> None:
+            self._asking = None
+            if newest != self._seen and self._looking is None and number == self._number:
+                self.look(campaign, number)
+
+        def failed(_error: BaseException) -> None:
+            self._asking = None  # the next question of two seconds later may be answered
+
+        self._asking = self._shell.jobs.start("database", work, on_done=told, on_failed=failed, owner=self._page)
