@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.services.pace import ASSUMED_SECONDS_AN_ITEM
 
-# Seconds a photo of a set takes while nothing has been measured: the paper's annotators needed about this.
-SECONDS_PER_PHOTO = 5
 FIGURES = (
     ("hits", "HITs"),
     ("assignments", "Assignments"),
-    ("hours", f"At {SECONDS_PER_PHOTO} s a photo"),
+    ("hours", f"At {ASSUMED_SECONDS_AN_ITEM:g} s a photo"),
     ("shown", "HITs a photo is in"),
     ("pair_labels", "Pair labels"),
     ("components", "Connected parts"),
@@ -52,7 +51,7 @@ def outlook(n_items: int, settings: PlanSettings) -> Outlook:
     from crowdclust_app.services.planning import plan_items
 
     plan, figures = plan_items(n_items, settings)
-    seconds = SECONDS_PER_PHOTO * min(settings.items_per_hit, n_items) * figures.assignments
+    seconds = ASSUMED_SECONDS_AN_ITEM * min(settings.items_per_hit, n_items) * figures.assignments
     low, mean, high = figures.shown_min, figures.shown_mean, figures.shown_max
     texts = {
         "hits": f"{figures.hits:,}",

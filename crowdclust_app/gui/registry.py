@@ -65,6 +65,15 @@ SCREENS = (
         "Choose a group with its number, then click the photos. Everything is kept as you go.",
     ),
     ScreenEntry(
+        "progress",
+        "Progress",
+        "progress",
+        "crowdclust_app.gui.progress.screen",
+        "ProgressScreen",
+        about="How far the sorting is, by whom, how long it will take, and who has a set open. Here the plan grows: "
+        "more sets, more people, more images.",
+    ),
+    ScreenEntry(
         "clusters",
         "Clusters",
         "clusters",
@@ -80,6 +89,15 @@ SCREENS = (
         "crowdclust_app.gui.workers.screen",
         "WorkersScreen",
         about="How each person sorts, and how far each can be trusted.",
+    ),
+    ScreenEntry(
+        "stages",
+        "Stages",
+        "stages",
+        "crowdclust_app.gui.stages.screen",
+        "StagesScreen",
+        about="Subdivide a cluster: its photos are sorted once more, among themselves, and what people see there "
+        "hangs below it in the tree. The leaves are the categories.",
     ),
     ScreenEntry(
         "verify",

@@ -21,6 +21,7 @@ from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.registry import SCREENS, ScreenEntry
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.settings import Settings
+from crowdclust_app.gui.watching import Watcher
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self.pictures = PictureCache(self.jobs, parent=self)
         self.errors = ErrorCentre(parent=self)
         self.commands = Commands(self)
+        self.watcher = Watcher(self)
         self._screens: dict[str, Screen] = {}
         self._history: list[str] = []
         self._opening: Job | None = None
@@ -264,6 +266,7 @@ class MainWindow(QMainWindow):
         if screen is not None:
             screen.leave()
         self._save_later.stop()
+        self.watcher.stop()
         self._keep_geometry()
         self.jobs.shutdown()
         try:
@@ -351,6 +354,7 @@ class MainWindow(QMainWindow):
             # behind whatever is still being stored, on the thread that owns the database
             self.jobs.start("database", lambda _progress, _token: former.close(), essential=True)
         self.campaign = campaign
+        self.watcher.watch(campaign)
         self.pictures.clear()
         self._history.clear()
         for entry in SCREENS:

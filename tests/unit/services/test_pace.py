@@ -40,7 +40,7 @@ def test_what_is_done_open_and_left(make_campaign: MakeCampaign) -> None:
     assert [(row.worker.name, row.hits) for row in pace.workers] == [("Ann", 2), ("Bo", 1)]
     (one,) = pace.open
     assert (one.worker, one.hit, one.items, one.idle) == ("Bo", turn.hit_name, 4, False)
-    assert [(row.name, row.done, row.planned) for row in pace.stages] == [("all", 3, 12)]
+    assert [(row.name, row.submitted, row.wanted) for row in pace.stages] == [("all", 3, 12)]
     assert sum(count for _, count in pace.days) == pace.new_responses == 3
     assert pace.ready_on == (datetime.now().astimezone() + timedelta(days=3)).date()
     later = look_at_pace(campaign, datetime.now(UTC) + timedelta(days=30))

@@ -1,0 +1,307 @@
+"""What fills the Progress screen: figures, charts, who has what open, and what can be changed about the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
+from crowdclust_app.gui.progress.open_model import OpenModel
+from crowdclust_app.gui.progress.plan_box import PlanBox
+from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.workers.charts import Chart
+from crowdclust_app.services.growing import Growth
+from crowdclust_app.services.pace import Pace
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.gui.screen import Screen, Shell
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.scanning import ScanReport
+
+NOTHING_YET = "Nobody has sorted anything yet."
+
+
+class ProgressContent(QWidget):
+    """How a campaign fills.
+
+    Parameters
+    ----------
+    screen
+        The screen that it fills, which owns its commands.
+    """
+
+    def __init__(self, shell: Shell, screen: Screen) -> None:
+        super().__init__()
+        self.shell = shell
+        self._campaign: Campaign | None = None
+        self._pace: Pace | None = None
+        self._reading: Job | None = None
+        self._changing: Job | None = None
+        self._found: ScanReport | None = None
+        self._values: dict[str, QLabel] = {}
+        self._bar = QProgressBar(self)
+        self._paused = QLabel("Paused: no new sets are handed out.", self)
+        self.rank, self.share, self.days = (Chart(name, self) for name in ("rank-chart", "share-chart", "day-chart"))
+        self._open = OpenModel(self)
+        self._nobody = QLabel("Nobody is in the middle of a set.", self)
+        self._table = QTableView(self)
+        self._open_pages = QStackedWidget(self)
+        self.plan = PlanBox(self)
+        self._news = QLabel(self)
+        self._add_images = QPushButton("Add them", self)
+        self._build()
+        self.plan.more_sets.connect(self.add_sets)
+        self.plan.more_people.connect(self.add_people)
+        self.plan.images_wanted.connect(self.look_for_images)
+        self.plan.pause_wanted.connect(self.pause_or_go_on)
+        self.plan.rerun_wanted.connect(self.run_again_every)
+        self._add_images.clicked.connect(self.add_images)
+        shell.add_command("Pause the campaign, or go on", "", self.pause_or_go_on, owner=screen)
+        shell.add_command("Look for new images in the folder", "", self.look_for_images, owner=screen)
+        self._show(None)
+
+    # --- layout
+
+    def _build(self) -> None:
+        heading = QLabel("Progress", self)
+        heading.setProperty("heading", "page")
+        self._paused.setObjectName("paused")
+        self._news.setObjectName("progress-news")
+        self._news.setWordWrap(True)
+        self._add_images.setObjectName("add-images")
+        self._bar.setObjectName("progress-bar")
+        self._bar.setTextVisible(False)
+        charts = QHBoxLayout()
+        charts.setSpacing(theme.MARGIN)
+        for chart in (self.rank, self.share, self.days):
+            charts.addWidget(chart, 1)
+        self._set_up_table()
+        opened = QLabel("Open sets", self)
+        plan = QLabel("Change the plan", self)
+        for label in (opened, plan):
+            label.setProperty("heading", "part")
+        news = QHBoxLayout()
+        news.addWidget(self._news, 1)
+        news.addWidget(self._add_images)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.STEP)
+        layout.setSpacing(theme.STEP)
+        layout.addWidget(heading)
+        layout.addLayout(self._figures())
+        layout.addWidget(self._bar)
+        layout.addWidget(self._paused)
+        layout.addLayout(charts, 3)
+        layout.addWidget(opened)
+        layout.addWidget(self._open_pages, 2)
+        layout.addWidget(plan)
+        layout.addWidget(self.plan)
+        layout.addLayout(news)
+        # room for what may be said, so that nothing jumps
+        self._news.setMinimumHeight(self._add_images.sizeHint().height())
+
+    def _figures(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(2 * theme.MARGIN)
+        grid.setVerticalSpacing(0)
+        for column, (key, title) in enumerate(FIGURES):
+            name, value = QLabel(title, self), QLabel(self)
+            name.setProperty("rank", "second")
+            value.setProperty("heading", "part")
+            value.setObjectName(f"figure-{key}")
+            value.setAccessibleName(title)
+            for label in (name, value):
+                label.setToolTip(about(key))
+            grid.addWidget(name, 0, column)
+            grid.addWidget(value, 1, column)
+            self._values[key] = value
+        grid.setColumnStretch(len(FIGURES), 1)
+        return grid
+
+    def _set_up_table(self) -> None:
+        self._table.setObjectName("open-sets")
+        self._table.setAccessibleName("Sets that are open")
+        self._table.setModel(self._open)
+        self._table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self._table.setShowGrid(False)
+        self._table.verticalHeader().hide()
+        self._table.setMinimumHeight(96)
+        header = self._table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self._nobody.setProperty("rank", "second")
+        self._nobody.setAlignment(Qt.AlignmentFlag.AlignTop)
+        for page in (self._nobody, self._table):
+            self._open_pages.addWidget(page)
+        self.setFocusProxy(self._table)
+
+    # --- the content of a screen
+
+    def set_campaign(self, campaign: Campaign | None) -> None:
+        """Show this campaign from now on."""
+        for job in (self._reading, self._changing):
+            if job is not None:
+                job.cancel()
+        self._reading = self._changing = None
+        self._campaign = campaign
+        self._found = None
+        self._show(None)
+
+    def refresh(self) -> None:
+        """Read again how far it is."""
+        campaign = self._campaign
+        if campaign is None:
+            return
+        if self._reading is not None:
+            self._reading.cancel()
+
+        def work(_progress: Progress, _cancel: CancelToken) -> Pace:
+            from crowdclust_app.services.pace import look_at_pace
+
+            return look_at_pace(campaign)
+
+        self._reading = self.shell.jobs.start("database", work, on_done=self._show, owner=self)
+
+    def leave(self) -> None:
+        """Nothing to keep."""
+
+    def escape(self) -> bool:
+        """Forget the images that were found."""
+        if self._found is None:
+            return False
+        self._found = None
+        self._tell("")
+        return True
+
+    # --- showing
+
+    def _show(self, pace: Pace | None) -> None:
+        self._reading = None
+        self._pace = pace
+        words = in_words(pace) if pace is not None else {}
+        for key, label in self._values.items():
+            label.setText(words.get(key, ""))
+        figures = pace.figures if pace is not None else None
+        self._bar.setRange(0, max(1, figures.assignments_planned if figures else 1))
+        self._bar.setValue(figures.assignments_submitted if figures else 0)
+        self._paused.setText("Paused: no new sets are handed out." if pace is not None and pace.paused else " ")
+        self.rank.show_series(rank_series(pace) if pace else None, NOTHING_YET)
+        self.share.show_series(share_series(pace) if pace else None, NOTHING_YET)
+        self.days.show_series(day_series(pace) if pace else None, NOTHING_YET)
+        self._open.show(pace.open if pace is not None else ())
+        self._open_pages.setCurrentIndex(1 if pace is not None and pace.open else 0)
+        self._offer()
+
+    def _offer(self) -> None:
+        campaign = self._campaign
+        busy = self._changing is not None or (campaign is not None and campaign.read_only)
+        self.plan.show_plan(self._pace, campaign is not None and campaign.has_images and campaign.images_found, busy)
+        self._add_images.setVisible(self._found is not None)
+        self._add_images.setEnabled(not busy)
+
+    def _tell(self, words: str) -> None:
+        self._news.setText(words)
+        self._offer()
+
+    # --- changing
+
+    def _change(self, call: Callable[[Campaign, Progress, CancelToken], Any], done: Callable[[Any], None]) -> None:
+        campaign = self._campaign
+        if campaign is None or self._changing is not None:
+            return
+
+        def finished(result: Any) -> None:
+            self._changing = None
+            done(result)
+            self.shell.data_changed.emit()
+
+        self._changing = self.shell.jobs.start(
+            "database",
+            lambda progress, cancel: call(campaign, progress, cancel),
+            title="Changing the plan",
+            on_done=finished,
+            on_failed=self._failed,
+            on_cancelled=self._stopped,
+            owner=self,
+        )
+        self._offer()
+
+    def _failed(self, error: BaseException) -> None:
+        self._stopped()
+        self.shell.show_failure(error)
+
+    def _stopped(self) -> None:
+        self._changing = None
+        self._offer()
+
+    def add_sets(self, stage: str, more: int) -> None:
+        """Plan further sets for every image of a stage."""
+        from crowdclust_app.services.growing import add_redundancy
+
+        self._change(lambda campaign, _p, _c: add_redundancy(campaign, more, stage), self._grown)
+
+    def add_people(self, stage: str, more: int) -> None:
+        """Let further people do every set of a stage."""
+        from crowdclust_app.services.growing import add_workers_per_hit
+
+        self._change(lambda campaign, _p, _c: add_workers_per_hit(campaign, more, stage), self._grown)
+
+    def _grown(self, growth: Growth) -> None:
+        parts = [count_of(growth.items, "image")] * bool(growth.items)
+        parts += [count_of(growth.hits, "set")] * bool(growth.hits)
+        parts.append(count_of(growth.assignments, "turn"))
+        self._found = None
+        self._tell(" ".join((f"Added {', '.join(parts)}.", *growth.warnings)))
+
+    def look_for_images(self) -> None:
+        """See what has come into the folder since."""
+        from crowdclust_app.services.growing import new_images
+
+        self._change(new_images, self._show_found)
+
+    def _show_found(self, scan: ScanReport) -> None:
+        self._found = scan if scan.items else None
+        found = f"{count_of(len(scan.items), 'new image')} in the folder." if scan.items else "No new images."
+        self._tell(" ".join((found, *scan.warnings())))
+
+    def add_images(self) -> None:
+        """Make the images that were found items."""
+        from crowdclust_app.services.growing import add_images
+
+        scan = self._found
+        if scan is not None:
+            self._change(lambda campaign, _p, _c: add_images(campaign, scan), self._grown)
+
+    def pause_or_go_on(self) -> None:
+        """Pause the campaign, or hand out sets again."""
+        from crowdclust_app.services.growing import pause, resume
+
+        pace = self._pace
+        if pace is not None:
+            call = resume if pace.paused else pause
+            words = "Sets are handed out again" if pace.paused else "The campaign is paused"
+            self._change(lambda campaign, _p, _c: call(campaign), lambda _: self.shell.say(words))
+
+    def run_again_every(self, responses: int) -> None:
+        """Keep after how many responses the inference runs again by itself."""
+        from crowdclust_app.services.pace import set_rerun_every
+
+        self._change(lambda campaign, _p, _c: set_rerun_every(campaign, responses), lambda _: None)
