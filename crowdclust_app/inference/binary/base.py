@@ -268,7 +268,7 @@ class Aggregator:
     def _validate(self, table: LabelTable) -> None:
         if self.ties not in TIES:
             raise UserError(f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}")
-        check_prior(self.prior, self.takes_discrete_prior, self.name)
+        check_prior(self._prior, self.takes_discrete_prior, self.name)
         prevalence_of(self.prevalence, table)
         if table.n_tasks * table.n_classes > MOST_CELLS:
             what = f"the labels have {table.n_classes:,} different values, too many for classes"
@@ -285,10 +285,16 @@ class Aggregator:
             raise UserError("max_iterations is below 1 or the tolerance below 0", todo="take 100 and 1e-6")
 
     @property
+    def _prior(self) -> Prior:
+        """The prior that holds, for methods that choose one themselves."""
+        return self.prior
+
+    @property
     def _beta(self) -> tuple[float, float]:
-        if isinstance(self.prior, Mapping):
+        prior = self._prior
+        if isinstance(prior, Mapping):
             raise TypeError("a discrete prior has no alpha and beta")
-        alpha, beta = self.prior
+        alpha, beta = prior
         return float(alpha), float(beta)
 
     def _start_prevalence(self, table: LabelTable) -> tuple[Floats, bool]:
@@ -327,7 +333,7 @@ class Aggregator:
 
     def _reliability(self, table: LabelTable) -> Reliability:
         """How far each worker can be trusted, given the probabilities that were stored."""
-        return estimate_reliability(table.canonical, self.probabilities_, self.prior)
+        return estimate_reliability(table.canonical, self.probabilities_, self._prior)
 
     def _describe_table(self, table: LabelTable, run: Run) -> None:
         """Take over what the table and the iterations say."""

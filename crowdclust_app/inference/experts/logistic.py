@@ -26,6 +26,8 @@ from crowdclust_app.inference.experts.coin_em import Learned, Problem, learn
 from crowdclust_app.inference.experts.coins import BetaPriors
 from crowdclust_app.inference.experts.features import BadInput
 
+# Beta priors of the coins with features, and without: the one label that each row begins with in `DawidSkene`.
+_USUAL_PRIOR, _PRIOR_ALONE = (2.0, 2.0), (5 / 3, 4 / 3)
 # Beliefs to start from are at least this far from certain.
 _LEAST_BELIEF = 1e-3
 # Counts of every answer before the gold items are looked at; a right one has one more.
@@ -53,7 +55,8 @@ class LogisticExperts(Aggregator):
     ridge
         Precision of the Gaussian prior of each weight; features are scaled to standard deviation 1.
     prior
-        Beta prior of every coin: of a right answer, of a wrong one.
+        Beta prior of every coin: of a right answer, of a wrong one. None takes 2,2; without features what Dawid and
+        Skene's method has here: one label shared out two to one, which at the mode is 5/3,4/3.
     sensitivity_prior, specificity_prior
         Other Beta priors of the two coins: one pair, or one for each expert named. For two classes.
     prevalence_prior
@@ -109,11 +112,12 @@ class LogisticExperts(Aggregator):
         prevalence_prior: tuple[float, float] = (1.0, 1.0),
         classifier: Any = None,
         ordered: bool = False,
-        prior: Prior = (2.0, 2.0),
+        prior: tuple[float, float] | None = None,
         tolerance: float = 1e-7,
         **everyday: Unpack[Everyday],
     ) -> None:
-        super().__init__(prior=prior, tolerance=tolerance, **everyday)
+        super().__init__(tolerance=tolerance, **everyday)
+        self.prior = prior
         self.ridge = ridge
         self.sensitivity_prior = sensitivity_prior
         self.specificity_prior = specificity_prior
@@ -209,6 +213,11 @@ class LogisticExperts(Aggregator):
         values = np.empty(len(self.classes_), dtype=object)
         values[:] = self.classes_
         return np.asarray(values[self.predict_proba(X).argmax(axis=1)])
+
+    @property
+    def _prior(self) -> Prior:
+        usual: Prior = _USUAL_PRIOR if self._X is not None else _PRIOR_ALONE
+        return usual if self.prior is None else self.prior
 
     def _validate(self, table: LabelTable) -> None:
         super()._validate(table)
@@ -335,7 +344,7 @@ class LogisticExperts(Aggregator):
         return np.asarray((table.task_counts > 0) | (self._gold >= 0) | (self._X is not None))
 
     def _reliability(self, table: LabelTable) -> Reliability:
-        general = estimate_reliability(table.canonical, self.probabilities_, self.prior)
+        general = estimate_reliability(table.canonical, self.probabilities_, self._prior)
         if table.n_classes != 2:
             return general
         posterior = self._counts + self._coins.pseudo
@@ -343,6 +352,7 @@ class LogisticExperts(Aggregator):
         specificity = coins.beta_moments(posterior[:, 0, 0], posterior[:, 0, 1])
         return Reliability(general.accuracy, general.accuracy_sd, *sensitivity, *specificity)
 
+    prior: Any  # None is allowed here
     items_: tuple[Hashable, ...]
     predicted_: NDArray[np.bool_]
     classifier_probabilities_: Floats

@@ -11,7 +11,7 @@ from scipy.special import expit, log_expit
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.inference.binary import DawidSkeneMAP, NotConvergedWarning, Ordinal, encode_labels
+from crowdclust_app.inference.binary import DawidSkene, DawidSkeneMAP, NotConvergedWarning, Ordinal, encode_labels
 from crowdclust_app.inference.experts import features
 from crowdclust_app.inference.experts.features import BadInput
 from crowdclust_app.inference.experts.logistic import LogisticExperts
@@ -44,7 +44,7 @@ def log_objective(
             said = [(w, y) for t, w, y in zip(*labels, strict=True) if t == item]
             terms.append(float(log_expit(eta if true else -eta)) + sum(math.log(matrices[w, true, y]) for w, y in said))
         total += float(np.logaddexp(*terms)) if (labels[0] == item).any() else 0.0
-    a, b = model.prior
+    a, b = model.prior or (2.0, 2.0)
     for matrix in matrices:
         for true in (0, 1):
             total += (a - 1) * math.log(matrix[true, true]) + (b - 1) * math.log(matrix[true, 1 - true])
@@ -151,6 +151,8 @@ def test_without_features_it_is_dawid_and_skene_and_says_so() -> None:
     known = DawidSkeneMAP(prior=(2.0, 1.5), tolerance=1e-11).fit(*labels)
     assert model.probabilities_ == pytest.approx(known.probabilities_, abs=3e-3)
     assert model.labels_.tolist() == known.labels_.tolist()
+    usual = LogisticExperts(tolerance=1e-12).fit(None, *labels)
+    assert usual.probabilities_ == pytest.approx(DawidSkene(tolerance=1e-12).fit(*labels).probabilities_, abs=5e-3)
     assert features.NO_FEATURES in model.notes_
     assert not model.predicted_.any()
     assert np.ptp(model.classifier_probabilities_[:, 1]) == 0
