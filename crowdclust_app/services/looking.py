@@ -17,6 +17,7 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.services.block_order import block_order
 from crowdclust_app.services.categories import Categories, read_categories
 from crowdclust_app.services.comparing import truth_order
+from crowdclust_app.services.embedding import Axis, axes_of
 from crowdclust_app.services.exclusions import Exclusions, exclusions
 from crowdclust_app.services.judging import WorkerRow, worker_rows
 
@@ -232,6 +233,8 @@ class Overview:
         Known category by item's name, and the lead's order of them.
     left_out
         What runs leave out by now.
+    axes
+        Every axis on which the run's items can be shown, by key.
     """
 
     responses: int
@@ -243,6 +246,7 @@ class Overview:
     truth: Mapping[str, str] = field(default_factory=dict)
     truth_order: tuple[str, ...] = ()
     left_out: Exclusions = field(default_factory=Exclusions)
+    axes: Mapping[str, Axis] = field(default_factory=dict)
 
     @property
     def exclusions_changed(self) -> bool:
@@ -290,6 +294,7 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         truth=campaign.truth(),
         truth_order=truth_order(campaign),
         left_out=left_out,
+        axes=axes_of(view) if view is not None else {},
     )
 
 

@@ -15,13 +15,14 @@ from crowdclust_app.gui.clusters.album import Album, people_probability
 from crowdclust_app.gui.clusters.geometry import nearest_point, neighbour, points_inside
 from crowdclust_app.gui.clusters.grid import PhotoModel
 from crowdclust_app.gui.clusters.inspector import TurnsModel, turn_in_words
-from crowdclust_app.gui.clusters.rows import ClusterRowsModel
+from crowdclust_app.gui.clusters.rows_model import CategoryRowsModel
 from crowdclust_app.gui.clusters.runs import RunsModel
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.gui.jobs import Jobs
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.words import people_date, people_time
 from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.category_rows import category_rows
 from crowdclust_app.services.looking import Overview, look_at_campaign
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
@@ -38,9 +39,10 @@ def test_models_keep_qts_rules(qapp: QApplication, overview: Overview) -> None:
     jobs = Jobs()
     album = Album(PictureCache(jobs))
     album.show(overview.view, {})
-    rows, photos, turns, runs = ClusterRowsModel(), PhotoModel(album), TurnsModel(), RunsModel()
+    rows, photos, turns, runs = CategoryRowsModel(), PhotoModel(album), TurnsModel(), RunsModel()
     testers = [QAbstractItemModelTester(model, FATAL) for model in (rows, photos, turns, runs)]
-    rows.show(overview.view.clusters)
+    assert overview.categories is not None
+    rows.show(category_rows(overview.view, overview.categories))
     photos.show(overview.view.clusters[0].items.tolist())
     turns.show(overview.view.facts(0).turns)
     runs.show(overview.runs)

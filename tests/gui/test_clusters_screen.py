@@ -16,7 +16,7 @@ from sorted_campaign import click, drag, make_campaign, move, open_window, part,
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.content import ClustersContent
-from crowdclust_app.gui.clusters.plot import NumberBadge
+from crowdclust_app.gui.clusters.layers import NumberBadge
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.screen import WorkersScreen
@@ -210,8 +210,7 @@ def test_clicking_a_photo_marks_it_in_the_plot_and_the_inspector(qtbot: QtBot, l
     item = int(view.clusters[0].items[3])
     click(qtbot, screen.gallery.rows.viewport(), screen.gallery.rows.photo_rect(item).center())
     assert screen.selection.items == (item,)
-    ringed = screen.plot._ring.getData()
-    assert np.allclose(np.column_stack(ringed), view.fisher[[item]])
+    assert np.allclose(screen.plot.ring.points, view.fisher[[item]])
     assert screen.inspector.facts is not None
     assert screen.inspector.facts.number == item
     assert "grouped differently by" in words(looking, "inspector-who")
@@ -291,7 +290,7 @@ def test_a_lasso_chooses_what_it_holds_and_shows_the_photos(qtbot: QtBot, lookin
     drag(qtbot, viewport, corners)
     assert set(screen.selection.items) == set(items.tolist())
     assert set(screen.gallery.grid.items) == set(items.tolist())
-    assert part(looking, "gallery-outlined", QPushButton).text() == f"Outlined {len(items)}"
+    assert part(looking, "gallery-outlined", QPushButton).text() == f"Chosen {len(items)}"
 
 
 def test_all_photos_of_the_plot_are_chosen_with_one_key(qtbot: QtBot, looking: MainWindow) -> None:

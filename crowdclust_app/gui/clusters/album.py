@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QPixmap
 
 from crowdclust_app.gui.pictures import PictureCache
+from crowdclust_app.services.categories import Categories
 from crowdclust_app.services.looking import RunView
 
 
@@ -27,12 +29,44 @@ class Album(QObject):
         self.view: RunView | None = None
         self._pictures = pictures
         self._files: dict[str, tuple[Path, str | None]] = {}
+        self._categories: Categories | None = None
+        self._places = np.zeros(0, dtype=np.int64)
+        self.moved: frozenset[int] = frozenset()
         pictures.arrived.connect(self._tell)
 
     def show(self, view: RunView | None, files: dict[str, tuple[Path, str | None]]) -> None:
         """Draw from this run; `files` has the photo and content hash of every item by name."""
         self.view = view
         self._files = files
+        self.show_categories(self._categories if view is not None else None)
+
+    def show_categories(self, categories: Categories | None) -> None:
+        """Take the lead's names and moves into account."""
+        view = self.view
+        self._categories = categories
+        self._places = view.labels if view is not None else np.zeros(0, dtype=np.int64)
+        self.moved = frozenset()
+        if view is not None and categories is not None and categories.moves:
+            self._places = categories.places(view.labels, view.item_names)
+            self.moved = frozenset(np.flatnonzero(self._places != view.labels).tolist())
+
+    def place(self, item: int) -> int:
+        """Where an item belongs, the lead's moves included; 0 for nowhere."""
+        return int(self._places[item]) if item < len(self._places) else 0
+
+    def badge(self, place: int) -> str:
+        """What the badge of a place says."""
+        return badge_text(place, self._categories.n_clusters) if self._categories is not None else str(place)
+
+    def category(self, item: int) -> str:
+        """What the lead calls it, and whether it was moved there; "" for nothing."""
+        view, place = self.view, self.place(item)
+        if view is None or self._categories is None or not place:
+            return ""
+        name = self._categories.name(place)
+        if item in self.moved:
+            return f"{name or self._categories.title(place)}, moved there by the lead"
+        return name
 
     def pixmap(self, item: int, side: int, ratio: float) -> QPixmap | None:
         """The photo of an item, None until it is here or when there is none."""
@@ -61,7 +95,9 @@ class Album(QObject):
             return ""
         if view.labels[item] == 0:
             return "not shown to anybody yet"
-        return f"cluster {view.labels[item]}, probability {people_probability(view.probability[item])}"
+        category = self.category(item)
+        sure = f"cluster {view.labels[item]}, probability {people_probability(view.probability[item])}"
+        return f"{sure}, {category}" if category else sure
 
     def line(self, item: int) -> str:
         """One line about an item: its name, its cluster and how sure that is."""
@@ -77,3 +113,14 @@ def people_probability(probability: float) -> str:
     if 0 < probability < 0.005:
         return "below 0.01"
     return f"{probability:.2f}"
+
+
+def badge_text(place: int, n_clusters: int) -> str:
+    """What a badge says: a cluster's number, or a letter for a category that has no cluster."""
+    if place <= n_clusters:
+        return str(place)
+    letters, rest = "", place - n_clusters
+    while rest:
+        rest, letter = divmod(rest - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return letters

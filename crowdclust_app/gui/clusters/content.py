@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.deciding import Deciding
 from crowdclust_app.gui.clusters.gallery import Gallery
 from crowdclust_app.gui.clusters.hover import HoverCard
 from crowdclust_app.gui.clusters.inspector import Inspector
-from crowdclust_app.gui.clusters.plot import EmbeddingPlot
+from crowdclust_app.gui.clusters.known_view import KnownView
+from crowdclust_app.gui.clusters.numbers_view import NumbersView
+from crowdclust_app.gui.clusters.plot_panel import PlotPanel
+from crowdclust_app.gui.clusters.row_menu import RowMenu
 from crowdclust_app.gui.clusters.run_panel import RunPanel
+from crowdclust_app.gui.clusters.runs_view import TwoRunsView
+from crowdclust_app.gui.clusters.saving import ask_and_save
 from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.starts_view import StartsView
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.run_content import EMPTY, MAIN, RUN_SHOWN, RunContent
 from crowdclust_app.gui.splitting import splitter
-from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.stages.from_clusters import offer_subdividing
+from crowdclust_app.gui.verify.from_clusters import offer_verification
+from crowdclust_app.gui.words import count_of, of_stage
+from crowdclust_app.services.comparing import set_truth_order
+from crowdclust_app.services.importing import ImportReport, import_table
 from crowdclust_app.services.looking import Overview
 
 if TYPE_CHECKING:
@@ -27,10 +48,21 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
 
 HINT = "Drag outlines photos, Shift adds · wheel zooms, 0 shows all · hollow points are doubtful"
+PLOT, KNOWN, RUNS, NUMBERS, STARTS = "plot", "known", "runs", "numbers", "starts"
+TABS = {
+    PLOT: ("Plot", "Where the photos lie"),
+    KNOWN: ("Known", "The clusters beside known categories"),
+    RUNS: ("Two runs", "The clusters beside those of another run"),
+    NUMBERS: ("How many", "The figures behind the number of clusters"),
+    STARTS: ("Starts", "The starts of the fit beside each other"),
+}
+COLOURS, ORDER = "plot-choices", "gallery-doubtful-first"
 
 
 class ClustersContent(RunContent):
     """What everybody's groups have in common.
+
+    Other parts of the program add to the menu of a cluster with `menu.actions`.
 
     Parameters
     ----------
@@ -39,40 +71,81 @@ class ClustersContent(RunContent):
     """
 
     remembered_as = "clusters-splitters"
-    usual_sizes = ((660, 340), (430, 250), (400, 280))
+    usual_sizes = ((820, 410), (430, 250), (400, 280))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
         super().__init__(shell)
         self.selection = Selection(self)
-        self.plot = EmbeddingPlot(self.selection, self)
+        self.deciding = Deciding(shell, self)
+        self.views = PlotPanel(self.selection, self)
+        self.plot = self.views.plot
+        self.known = KnownView(self)
+        self.two_runs = TwoRunsView(shell, self)
+        self.numbers = NumbersView(self)
+        self.starts = StartsView(self)
         self.gallery = Gallery(self.album, self.selection, self)
         self.inspector = Inspector(self.album, self.selection, self)
         self.panel = RunPanel(shell, self)
+        self.menu = RowMenu(shell, self.album, self.selection, self.gallery, self.deciding, self)
         self._title = ElidedLabel(self)
         self._title.setObjectName("clusters-title")
         self._title.setProperty("heading", "part")
         self._title.setAccessibleDescription("Entropy is the mean over the photos of how open their cluster is")
         self._news = ElidedLabel(self)
         self._news.setObjectName("new-responses")
-        self._news.setProperty("rank", "second")
         self._hint = ElidedLabel(self)
         self._hint.setText(HINT)
         self._hint.setProperty("rank", "second")
         self._build()
         self.card = HoverCard(self.album, self)
+        self._connect()
+        self._add_commands(shell, screen)
+        offer_verification(self, shell, screen)
+        offer_subdividing(self, shell, screen)
+        self._show(None)
+
+    def _connect(self) -> None:
         self.plot.hovered.connect(lambda item, rect: self.card.wait_for(item, self.plot, rect))
         self.gallery.hovered.connect(self.card.wait_for)
         self.plot.lassoed.connect(lambda: self.gallery.outline(self.selection.items))
+        self.views.chosen_here.connect(lambda: self.shell.remember(COLOURS, self.views.remembered()))
+        self.gallery.ordered.connect(lambda doubtful: self.shell.remember(ORDER, doubtful))
+        self.gallery.move_wanted.connect(self.menu.move_chosen)
+        self.gallery.split_wanted.connect(self.menu.split_off_chosen)
+        self.gallery.rows.named.connect(self.deciding.rename)
+        self.gallery.rows.menu_wanted.connect(self.menu.show)
+        self.deciding.changed.connect(self._decided)
+        for table in (self.known, self.two_runs):
+            table.items_wanted.connect(self._choose_items)
+        self.known.ordered.connect(self._keep_order)
+        self.known.load_wanted.connect(self._load_known)
+        self.numbers.run_wanted.connect(self.panel.run_with)
         self.panel.busy.connect(self._no_run.button.setDisabled)
+        self.panel.busy.connect(self.numbers.set_busy)
         self.panel.stored.connect(self._stored)
         self.panel.run_chosen.connect(self.show_run)
-        shell.add_command("Run the inference", "Ctrl+R", self.panel.run, owner=screen)
-        shell.add_command("Cancel the inference", "Ctrl+.", self.panel.cancel, owner=screen)
-        shell.add_command("Show the clusters as rows", "Ctrl+G", self.gallery.show_clusters, owner=screen)
-        shell.add_command("Show the doubtful photos", "Ctrl+D", self.gallery.show_doubtful, owner=screen)
+
+    def _add_commands(self, shell: Shell, screen: Screen) -> None:
+        for title, key, call in (
+            ("Run the inference", "Ctrl+R", self.panel.run),
+            ("Cancel the inference", "Ctrl+.", self.panel.cancel),
+            ("Show the clusters as rows", "Ctrl+G", self.gallery.show_clusters),
+            ("Show the doubtful photos", "Ctrl+D", self.gallery.show_doubtful),
+            ("Name the cluster", "Ctrl+Return", self.menu.name_current),
+            ("Move the chosen photos", "Ctrl+M", self.menu.move_chosen),
+            ("Split the chosen photos off", "Ctrl+Shift+N", self.menu.split_off_chosen),
+            ("Make one category of two", "Ctrl+Shift+M", self.menu.merge_current),
+            ("Undo", "Ctrl+Z", self.deciding.undo),
+            ("Redo", "Ctrl+Shift+Z", self.deciding.redo),
+            ("Move the known category up", "Alt+Up", lambda: self.known.move_row(-1)),
+            ("Move the known category down", "Alt+Down", lambda: self.known.move_row(1)),
+            ("Save the plot", "Ctrl+Shift+S", self.save_plot),
+        ):
+            shell.add_command(title, key, call, owner=screen)
+        for number, (name, (title, _)) in enumerate(TABS.items(), start=1):
+            shell.add_command(f"Show: {title}", f"Alt+{number}", lambda name=name: self.show_tab(name), owner=screen)  # type: ignore[misc]
         shell.add_command("Show the whole plot", "0", self.plot.show_all, owner=screen, bind=False)
         shell.add_command("Choose all photos of the plot", "Ctrl+A", self.plot.choose_all, owner=screen, bind=False)
-        self._show(None)
 
     def _build(self) -> None:
         self._empty = self._no_answers(
@@ -87,17 +160,21 @@ class ClustersContent(RunContent):
         )
         self._no_run.button.setObjectName("first-run")
         self._no_run.button.clicked.connect(self.panel.run)
-        head = QHBoxLayout()
-        head.setSpacing(theme.MARGIN)
-        head.addWidget(self._title, 2)
-        head.addWidget(self._news, 1)
+        self._tabs = dict(zip(TABS, (self.views, self.known, self.two_runs, self.numbers, self.starts), strict=True))
+        self._stack = QStackedWidget(self)
+        for tab in self._tabs.values():
+            self._stack.addWidget(tab)
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.MARGIN)
+        foot.addWidget(self._news, 1)
+        foot.addWidget(self._hint, 2)
         picture = QWidget(self)
         upper = QVBoxLayout(picture)
         upper.setContentsMargins(0, 0, 0, 0)
         upper.setSpacing(theme.TILE_GAP)
-        upper.addLayout(head)
-        upper.addWidget(self.plot, 1)
-        upper.addWidget(self._hint)
+        upper.addLayout(self._head())
+        upper.addWidget(self._stack, 1)
+        upper.addLayout(foot)
         self._left = QStackedWidget(self)
         self._left.addWidget(picture)
         self._left.addWidget(self._no_run)
@@ -106,6 +183,54 @@ class ClustersContent(RunContent):
         self._aside = splitter(Qt.Orientation.Vertical, self.gallery, self.inspector)
         columns = splitter(Qt.Orientation.Horizontal, rows, self._aside)
         self._lay_out(columns, self._empty, rows, self._aside)
+        self.show_tab(PLOT)
+
+    def _head(self) -> QHBoxLayout:
+        """The run, the tabs, and the button that saves what they show."""
+        head = QHBoxLayout()
+        head.setSpacing(theme.TILE_GAP)
+        head.addWidget(self._title, 1)
+        self._tab_buttons: dict[str, QPushButton] = {}
+        group = QButtonGroup(self)
+        for name, (text, tip) in TABS.items():
+            button = QPushButton(text, self)
+            button.setObjectName(f"tab-{name}")
+            button.setProperty("rank", "plain")
+            button.setCheckable(True)
+            button.setStyleSheet("padding: 6px 8px;")
+            button.setToolTip(tip)
+            button.clicked.connect(lambda _=False, name=name: self.show_tab(name))
+            group.addButton(button)
+            head.addWidget(button)
+            self._tab_buttons[name] = button
+        head.addSpacing(theme.STEP)
+        self._save = QPushButton("Save", self)
+        self._save.setObjectName("save-plot")
+        self._save.setProperty("rank", "plain")
+        self._save.setStyleSheet("padding: 6px 8px;")
+        self._save.setToolTip("Save what is shown as PNG and SVG, with the numbers as CSV")
+        self._save.clicked.connect(self.save_plot)
+        head.addWidget(self._save)
+        return head
+
+    def show_tab(self, name: str) -> None:
+        """Bring one of the views to the front."""
+        self._stack.setCurrentWidget(self._tabs[name])
+        self._tab_buttons[name].setChecked(True)
+        self._hint.setText(HINT if name == PLOT else "")
+
+    @property
+    def tab(self) -> str:
+        """The view at the front."""
+        return next(name for name, view in self._tabs.items() if view is self._stack.currentWidget())
+
+    def save_plot(self) -> None:
+        """Save what the tab shows."""
+        plot = self._tabs[self.tab].figure()  # type: ignore[attr-defined]
+        if plot is None:
+            self.shell.say("There is nothing to save here yet")
+        else:
+            ask_and_save(self.shell, plot, self)
 
     def _order_keys(self) -> None:
         """Have Tab go through the gallery first, where the keys are when the screen comes to the front.
@@ -129,6 +254,9 @@ class ClustersContent(RunContent):
     def _forget(self) -> None:
         self.selection.clear()
         self.panel.set_campaign(self._campaign)
+        if self._campaign is not None:
+            self.views.restore(self.shell.recall(COLOURS))
+            self.gallery.set_order(bool(self.shell.recall(ORDER, False)))
 
     def leave(self) -> None:
         """Another screen comes to the front."""
@@ -159,23 +287,91 @@ class ClustersContent(RunContent):
         before = self._overview.view if self._overview is not None else None
         self._overview = overview
         view = overview.view if overview is not None else None
+        categories = overview.categories if overview is not None else None
+        runs = overview.runs if overview is not None else ()
         self.album.show(view, dict(overview.files) if overview is not None else {})
+        self.album.show_categories(categories)
+        self.deciding.show(self._campaign, categories)
         empty = overview is not None and not overview.responses and view is None
         self._pages.setCurrentIndex(EMPTY if empty else MAIN)
         self._left.setCurrentWidget(self._no_run if overview is not None and view is None else self._picture)
         self.setFocusProxy(self._first_part(overview))
         self._aside.setVisible(overview is None or view is not None)
-        self.panel.show_runs(overview.runs if overview is not None else (), view.run if view is not None else None)
+        self.panel.show_runs(runs, view.run if view is not None else None)
         same = view is not None and before is not None and view.run.number == before.run.number
         if not same:
             self.selection.clear()
-            self.plot.show_view(view)
-            self.gallery.show_view()
+            self.gallery.show_view(categories)
+        else:
+            self.gallery.show_categories(categories)
+        truth, order = (overview.truth, overview.truth_order) if overview is not None else ({}, ())
+        self.views.show_view(view, categories, truth, order, overview.axes if overview is not None else {})
+        self.known.show_view(view, categories, truth, order)
+        self.two_runs.show_view(self._campaign, view, categories, runs)
+        self.numbers.show_view(view, runs)
+        self.starts.show_view(view)
         self.inspector.refresh()
         self._title.setText(_title(overview))
         news = _news(overview)
         self._news.setText(news)
-        self._news.setVisible(bool(news))  # the title has the room while there are none
+        self._news.setVisible(bool(news))  # the hint has the room while there are none
+        self._save.setEnabled(view is not None)
+
+    # --- what the lead decides
+
+    def _decided(self) -> None:
+        """Show names, merges and moves as they are now."""
+        overview, categories = self._overview, self.deciding.categories
+        if overview is None or overview.view is None or categories is None:
+            return
+        self._overview = overview = replace(overview, categories=categories)
+        self.album.show_categories(categories)
+        self.gallery.show_categories(categories)
+        self.views.show_view(overview.view, categories, overview.truth, overview.truth_order)
+        self.known.show_view(overview.view, categories, overview.truth, overview.truth_order)
+        self.two_runs.show_view(self._campaign, overview.view, categories, overview.runs)
+        self.inspector.refresh()
+
+    def _choose_items(self, items: list[int], words: str) -> None:
+        """Choose the photos of a cell, and show them in the gallery."""
+        self.selection.choose_all(items)
+        self.gallery.outline(items, words)
+
+    def _keep_order(self, order: tuple[str, ...]) -> None:
+        campaign, overview = self._campaign, self._overview
+        if campaign is None or overview is None:
+            return
+        self._overview = overview = replace(overview, truth_order=order)
+        self.known.show_view(overview.view, overview.categories, overview.truth, order)
+        self.views.show_view(overview.view, overview.categories, overview.truth, order)
+        self.shell.jobs.start(
+            "database",
+            lambda _progress, _cancel: set_truth_order(campaign, order),
+            on_failed=self.shell.show_failure,
+            owner=self,
+        )
+
+    def _load_known(self) -> None:
+        campaign = self._campaign
+        if campaign is None:
+            return
+        start = str(campaign.path.parent)
+        chosen, _ = QFileDialog.getOpenFileName(self, "Known categories", start, "Tables (*.csv);;All files (*)")
+        if not chosen:
+            return
+        self.shell.jobs.start(
+            "database",
+            lambda progress, cancel: import_table(campaign, Path(chosen), "truth", progress=progress, cancel=cancel),
+            title="Loading known categories",
+            on_done=self._loaded_known,
+            on_failed=self.shell.show_failure,
+            owner=self,
+        )
+
+    def _loaded_known(self, report: ImportReport) -> None:
+        left_out = f", {report.skipped:,} left out" if report.skipped else ""
+        self.shell.say(f"Loaded the known categories of {count_of(report.added, 'photo')}{left_out}")
+        self.shell.data_changed.emit()
 
     def _first_part(self, overview: Overview | None) -> QWidget:
         """What has the keys when the screen comes to the front."""
@@ -190,7 +386,7 @@ def _title(overview: Overview | None) -> str:
         return ""
     entropy = view.run.result.entropy_bits
     clusters = count_of(len(view.clusters), "cluster")
-    return f"Run {view.run.number}: {clusters}, entropy {entropy:.4f} bits"
+    return f"Run {view.run.number}{of_stage(view.run.stage)}: {clusters}, entropy {entropy:.4f} bits"
 
 
 def _news(overview: Overview | None) -> str:

@@ -50,15 +50,18 @@ def points_inside(points: NDArray[np.float64], outline: NDArray[np.float64]) -> 
         return np.zeros(0, dtype=np.int64)
     low, high = outline.min(axis=0), outline.max(axis=0)
     candidates = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    # in the order of their height, so that each edge looks only at the points beside it
+    candidates = candidates[np.argsort(points[candidates, 1])]
     x, y = points[candidates].T
     inside = np.zeros(len(candidates), dtype=bool)
-    x1, y1 = outline[-1]
-    for x2, y2 in outline:
-        if y1 != y2:
-            crosses = (y1 > y) != (y2 > y)
-            inside ^= crosses & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
-        x1, y1 = x2, y2
-    return candidates[inside]
+    starts, ends = np.roll(outline, 1, axis=0), outline
+    firsts = np.searchsorted(y, np.minimum(starts[:, 1], ends[:, 1]))
+    lasts = np.searchsorted(y, np.maximum(starts[:, 1], ends[:, 1]))
+    for (x1, y1), (x2, y2), first, last in zip(starts, ends, firsts.tolist(), lasts.tolist(), strict=True):
+        if first < last:
+            beside = slice(first, last)
+            inside[beside] ^= x[beside] < (x2 - x1) * (y[beside] - y1) / (y2 - y1) + x1
+    return np.sort(candidates[inside])
 
 
 def neighbour(

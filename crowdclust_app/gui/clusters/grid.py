@@ -22,7 +22,15 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate,
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
-from crowdclust_app.gui.clusters.painting import BAR, flat, paint_badge, paint_doubt, paint_frame, paint_photo
+from crowdclust_app.gui.clusters.painting import (
+    BAR,
+    flat,
+    paint_badge,
+    paint_doubt,
+    paint_frame,
+    paint_moved,
+    paint_photo,
+)
 from crowdclust_app.gui.clusters.selection import Selection
 
 WANTED_TILE = 96
@@ -182,12 +190,15 @@ class PhotoGrid(QListView):
         view = self._album.view
         if view is not None and view.is_doubtful(item):
             paint_doubt(painter, tile)
-        if view is not None and self._badges and view.labels[item] > 0:
+        if item in self._album.moved:
+            paint_moved(painter, tile)
+        place = self._album.place(item)
+        if self._badges and place:
             bold = QFont(self.font())
             bold.setBold(True)
-            number = int(view.labels[item])
-            badge = QRectF(tile.left() + 4, tile.top() + 4, max(24, 10 + 10 * len(str(number))), 20)
-            paint_badge(painter, badge, number, bold)
+            text = self._album.badge(place)
+            badge = QRectF(tile.left() + 4, tile.top() + 4, max(24, 10 + 10 * len(text)), 20)
+            paint_badge(painter, badge, place, bold, text=text)
         if item in self._selection:
             paint_frame(painter, tile, self.palette(), current=item == self._selection.current)
 

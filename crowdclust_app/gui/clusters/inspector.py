@@ -186,7 +186,7 @@ class Inspector(QWidget):
         self._photo = Portrait(album, self)
         self._badge = BadgeLabel(self)
         self._labels: dict[str, QLabel] = {"name": ElidedLabel(self, Qt.TextElideMode.ElideLeft)}
-        self._labels |= {name: QLabel(self) for name in ("sure", "others", "entropy", "who")}
+        self._labels |= {name: QLabel(self) for name in ("sure", "category", "others", "entropy", "who")}
         for name, label in self._labels.items():
             label.setObjectName(f"inspector-{name}")
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -195,7 +195,9 @@ class Inspector(QWidget):
         for name in ("others", "entropy"):
             self._labels[name].setProperty("rank", "second")
             self._labels[name].setWordWrap(True)
-        self._labels["who"].setWordWrap(True)
+        for name in ("who", "category"):
+            self._labels[name].setWordWrap(True)
+            self._labels[name].setTextFormat(Qt.TextFormat.PlainText)
         self._turns = TurnsModel(self)
         self._list = QListView(self)
         self._list.setObjectName("inspector-turns")
@@ -226,7 +228,7 @@ class Inspector(QWidget):
         words.setSpacing(theme.TILE_GAP)
         words.addWidget(self._labels["name"])
         words.addLayout(sure)
-        for name in ("others", "entropy", "who"):
+        for name in ("category", "others", "entropy", "who"):
             words.addWidget(self._labels[name])
         words.addStretch(1)
         upper = QHBoxLayout()
@@ -261,6 +263,9 @@ class Inspector(QWidget):
         self._badge.update()
         self._labels["name"].setText(facts.name)
         self._labels["sure"].setText(_sure(facts))
+        category = self._album.category(current)
+        self._labels["category"].setText(category)
+        self._labels["category"].setVisible(bool(category))
         self._labels["others"].setText(_others(facts))
         self._labels["entropy"].setText(_entropy(facts))
         self._labels["who"].setText(_who(facts))

@@ -19,13 +19,17 @@ def flat(view: QAbstractScrollArea) -> None:
     view.setStyleSheet("border: 0; background: palette(window);")
 
 
-def paint_badge(painter: QPainter, rect: QRectF, number: int, font: QFont, edge: QColor | None = None) -> None:
+def paint_badge(
+    painter: QPainter, rect: QRectF, number: int, font: QFont, edge: QColor | None = None, text: str = ""
+) -> None:
     """Draw a cluster's number on its colour.
 
     Parameters
     ----------
     edge
         Colour of a thin line around it, where the badge lies on its own colour.
+    text
+        What stands in it; the number when empty.
     """
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -34,7 +38,7 @@ def paint_badge(painter: QPainter, rect: QRectF, number: int, font: QFont, edge:
     painter.drawRoundedRect(rect, 5, 5)
     painter.setFont(font)
     painter.setPen(theme.group_text(number))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, str(number))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text or str(number))
     painter.restore()
 
 
@@ -75,6 +79,19 @@ def paint_doubt(painter: QPainter, rect: QRect) -> None:
     while along <= side:
         painter.drawLine(QLineF(right - along, bottom, right, bottom - along))
         along += step
+    painter.restore()
+
+
+def paint_moved(painter: QPainter, rect: QRect) -> None:
+    """Mark a photo that the lead put where it is: a ring with a dot in the upper right corner."""
+    centre = QPointF(rect.x() + rect.width() - 11, rect.y() + 11)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(20, 20, 20), 1.6))
+    painter.setBrush(QColor(255, 255, 255, 235))
+    painter.drawEllipse(centre, 7, 7)
+    painter.setBrush(QColor(20, 20, 20))
+    painter.drawEllipse(centre, 2, 2)
     painter.restore()
 
 

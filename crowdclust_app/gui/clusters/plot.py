@@ -1,20 +1,23 @@
-"""The embedding: every item of a run on the two Fisher axes, in its cluster's colour."""
+"""The embedding: every item of a run on two axes, in the colour of its cluster or of what else is asked for."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QPainter, QPalette
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QPalette
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.geometry import nearest_point, neighbour, points_inside
 from crowdclust_app.gui.clusters.lasso import LassoBox
-from crowdclust_app.gui.clusters.painting import paint_badge
+from crowdclust_app.gui.clusters.layers import NumberBadge, PointsLayer, Stamp, spread_badges
 from crowdclust_app.gui.clusters.selection import Selection
-from crowdclust_app.services.looking import DOUBTFUL_BELOW, RunView
+from crowdclust_app.services.embedding import Axis, Colouring
 
 REACH = 10.0
 BADGE_ROOM = 44
@@ -27,55 +30,27 @@ ARROWS = {
 }
 
 
-class Dots(pg.ScatterPlotItem):
-    """Points that leave the pointer to the plot; pyqtgraph's own search takes 40 ms for 20,000 of them."""
-
-    def mouseClickEvent(self, ev: object) -> None:
-        """Let the plot have the click."""
-        ev.ignore()  # type: ignore[attr-defined]
-
-
-class NumberBadge(QGraphicsItem):
-    """A cluster's number at its centre, the same size at every zoom.
+@dataclass(frozen=True)
+class PlotContent:
+    """What the plot draws.
 
     Parameters
     ----------
-    centre, top
-        The cluster's centre, and the height of its uppermost points.
+    x, y
+        Its axes.
+    colours
+        What the colours say.
+    unsure : ndarray of shape (N,)
+        Items that are drawn hollow.
+    badges
+        Text of the badge of every group that has one, by its number.
     """
 
-    def __init__(self, number: int, centre: tuple[float, float], top: float, font: QFont, edge: QColor) -> None:
-        super().__init__()
-        self.number = number
-        self._centre = centre
-        self._top = top
-        self._lifted = False
-        self._font = font
-        self._edge = edge
-        self.setPos(*centre)
-        self.setZValue(500)
-        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIgnoresTransformations)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-
-    def boundingRect(self) -> QRectF:
-        """A rectangle around the badge, in pixels."""
-        return QRectF(-17, -45, 34, 62)
-
-    def drawn(self) -> QRectF:
-        """Where the badge itself is, in pixels."""
-        return QRectF(-15, -34 if self._lifted else -11, 30, 22)
-
-    def make_way(self, pixel_height: float) -> None:
-        """Move above the cluster while it is so small on screen that the badge would hide it."""
-        reach = (self._top - self._centre[1]) / pixel_height
-        lifted = reach < 26
-        self.prepareGeometryChange()
-        self._lifted = lifted
-        self.setPos(self._centre[0], self._top if lifted else self._centre[1])
-
-    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        """Draw the number in its badge, with a thin edge that sets it off from its points."""
-        paint_badge(painter, self.drawn(), self.number, self._font, edge=self._edge)
+    x: Axis
+    y: Axis
+    colours: Colouring
+    unsure: NDArray[np.bool_]
+    badges: Mapping[int, str]
 
 
 class EmbeddingPlot(QWidget):
@@ -95,12 +70,12 @@ class EmbeddingPlot(QWidget):
     def __init__(self, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("embedding-plot")
-        self.setAccessibleName("Items on the two Fisher axes")
+        self.setAccessibleName("Photos on two axes")
         self._selection = selection
-        self._view: RunView | None = None
+        self._content: PlotContent | None = None
         self._points: NDArray[np.float64] = np.zeros((0, 2))
         self._hovered: int | None = None
-        self._layers: list[QGraphicsItem] = []
+        self._badges: list[NumberBadge] = []
         self._whole = True
 
         self.box = LassoBox()
@@ -108,11 +83,9 @@ class EmbeddingPlot(QWidget):
         self.widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.widget.setFrameShape(self.widget.Shape.NoFrame)
         self.widget.hideButtons()
-        self._marks = Dots(pxMode=True)
-        self._marks.setZValue(300)
-        self._ring = Dots(pxMode=True)
-        self._ring.setZValue(400)
-        for layer in (self._marks, self._ring):
+        self.dots, self.marks, self.ring = (PointsLayer(self.box) for _ in range(3))
+        for height, layer in ((100, self.dots), (300, self.marks), (400, self.ring)):
+            layer.setZValue(height)
             self.widget.addItem(layer, ignoreBounds=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -131,14 +104,18 @@ class EmbeddingPlot(QWidget):
 
     # --- content
 
-    def show_view(self, view: RunView | None) -> None:
-        """Plot the items of this run."""
-        self._view = view
+    def show_content(self, content: PlotContent | None) -> None:
+        """Plot this; the view stays where the person zoomed to while the axes are the same."""
+        before = self._content
+        self._content = content
         self._points = np.zeros((0, 2))
-        if view is not None:
-            self._points = np.where((view.labels > 0)[:, None], view.fisher, np.nan)
+        if content is not None:
+            self._points = np.column_stack([content.x.values, content.y.values])
+            for side, axis in (("bottom", content.x), ("left", content.y)):
+                self._label(side, axis.title)
         self._draw()
-        self.show_all()
+        if before is None or content is None or before.x is not content.x or before.y is not content.y:
+            self.show_all()
 
     def show_all(self) -> None:
         """Zoom so that every item is in view, until the person zooms."""
@@ -169,65 +146,79 @@ class EmbeddingPlot(QWidget):
 
     @property
     def badge_numbers(self) -> tuple[int, ...]:
-        """Numbers of the clusters that have a badge."""
-        return tuple(item.number for item in self._layers if isinstance(item, NumberBadge))
+        """Numbers of the groups that have a badge, the largest first."""
+        return tuple(badge.number for badge in self._badges)
 
     def _draw(self) -> None:
-        for layer in self._layers:
-            self.widget.removeItem(layer)
-        self._layers = []
-        view = self._view
-        if view is None:
-            self._show_selection()
-            return
-        size = self._dot_size()
-        edge = self.palette().color(QPalette.ColorRole.Base)
-        font = QFont(self.font())
-        font.setBold(True)
-        for row in view.clusters:
-            colour = theme.group_colour(row.number)
-            sure = row.items[view.probability[row.items] >= DOUBTFUL_BELOW]
-            unsure = row.items[view.probability[row.items] < DOUBTFUL_BELOW]
-            for items, pen, brush in (
-                (sure, pg.mkPen(edge, width=0.75), pg.mkBrush(colour)),
-                (unsure, pg.mkPen(colour, width=1.75), pg.mkBrush(None)),
-            ):
-                if len(items):
-                    dots = Dots(pxMode=True, size=size, pen=pen, brush=brush, symbol="o", antialias=True)
-                    dots.setData(x=self._points[items, 0], y=self._points[items, 1])
-                    self.widget.addItem(dots, ignoreBounds=True)
-                    self._layers.append(dots)
-        for row in view.clusters:
-            top = float(np.nanpercentile(self._points[row.items, 1], 95))
-            badge = NumberBadge(row.number, row.centre, top, font, edge)
-            self.widget.addItem(badge, ignoreBounds=True)
-            self._layers.append(badge)
+        for badge in self._badges:
+            self.widget.removeItem(badge)
+        self._badges = []
+        content = self._content
+        if content is None:
+            self.dots.show_points(np.zeros((0, 2)), np.zeros(0, dtype=np.int64), ())
+        elif content.colours.values is not None:
+            self._draw_scale(content.colours.values)
+        else:
+            self._draw_groups(content)
         self._place_badges()
         self._show_selection()
+
+    def _draw_groups(self, content: PlotContent) -> None:
+        groups = content.colours.groups
+        numbers = np.unique(groups)
+        edge = self.palette().color(QPalette.ColorRole.Base)
+        stamps = []
+        for number in numbers.tolist():
+            colour = theme.group_colour(number) if number else theme.line_colour(self.palette())
+            stamps += [
+                Stamp(self._dot_size(), colour, edge, 0.75),
+                Stamp(self._dot_size() - 1, None, colour, 1.75),
+            ]
+        look = 2 * np.searchsorted(numbers, groups) + content.unsure
+        order = np.lexsort((look, content.unsure, groups != 0))
+        self.dots.show_points(self._points[order], look[order], stamps)
+        font = QFont(self.font())
+        font.setBold(True)
+        drawn = np.isfinite(self._points).all(axis=1)
+        sizes = np.bincount(groups[drawn], minlength=1)
+        for number in sorted(content.badges, key=lambda number: (-sizes[number] if number < len(sizes) else 0, number)):
+            members = self._points[drawn & (groups == number)]
+            if len(members):
+                top = float(np.percentile(members[:, 1], 95))
+                x, y = members.mean(axis=0).tolist()
+                badge = NumberBadge(number, (x, y), top, font, edge, content.badges[number])
+                self.widget.addItem(badge, ignoreBounds=True)
+                self._badges.append(badge)
+
+    def _draw_scale(self, values: NDArray[np.float64]) -> None:
+        low, high = scale_of(values)
+        share = np.clip((np.nan_to_num(values, nan=low) - low) / (high - low), 0.0, 1.0)
+        edge = self.palette().color(QPalette.ColorRole.Base)
+        stamps = [Stamp(self._dot_size(), colour, edge, 0.75) for colour in scale_colours()]
+        look = np.round(share * (len(stamps) - 1)).astype(np.int64)
+        order = np.argsort(share, kind="stable")  # what stands out lies on top
+        self.dots.show_points(self._points[order], look[order], stamps)
 
     def _dot_size(self) -> int:
         n = len(self._points)
         return 10 if n <= 400 else 8 if n <= 3000 else 6
 
     def _show_selection(self) -> None:
-        items = [item for item in self._selection.items if item < len(self._points)]
-        places = self._points[items] if items else np.zeros((0, 2))
-        keep = ~np.isnan(places).any(axis=1)
-        pen = pg.mkPen(self.palette().color(QPalette.ColorRole.Text), width=1.5)
-        self._marks.setData(
-            x=places[keep, 0], y=places[keep, 1], size=self._dot_size() + 4, pen=pen, brush=pg.mkBrush(None), symbol="o"
-        )
+        items = np.array(self._selection.items, dtype=np.int64)
+        items = items[items < len(self._points)]
+        ink = self.palette().color(QPalette.ColorRole.Text)
+        self.marks.show_points(self._points[items], np.zeros(len(items), dtype=np.int64), (self._frame(4, ink, 1.5),))
         self._show_ring()
+
+    def _frame(self, wider: float, colour: QColor, width: float) -> Stamp:
+        return Stamp(self._dot_size() + wider, None, colour, width)
 
     def _show_ring(self) -> None:
         """Mark the item under the pointer and the current one."""
         items = [i for i in (self._hovered, self._selection.current) if i is not None and i < len(self._points)]
-        places = self._points[items] if items else np.zeros((0, 2))
-        keep = ~np.isnan(places).any(axis=1)
-        pen = pg.mkPen(self.palette().color(QPalette.ColorRole.Highlight), width=2.5)
-        self._ring.setData(
-            x=places[keep, 0], y=places[keep, 1], size=self._dot_size() + 9, pen=pen, brush=pg.mkBrush(None), symbol="o"
-        )
+        colour = self.palette().color(QPalette.ColorRole.Highlight)
+        look = np.zeros(len(items), dtype=np.int64)
+        self.ring.show_points(self._points[items].reshape(-1, 2), look, (self._frame(9, colour, 2.5),))
 
     # --- look
 
@@ -235,20 +226,25 @@ class EmbeddingPlot(QWidget):
         palette = self.palette()
         self.widget.setBackground(palette.color(QPalette.ColorRole.Base))
         quiet = theme.muted(palette)
-        for side, name in (("bottom", "first Fisher axis"), ("left", "second Fisher axis")):
+        for side in ("bottom", "left"):
             axis = self.widget.getAxis(side)
             axis.setPen(pg.mkPen(_faded(quiet, 90)))
             axis.setTextPen(quiet)
             axis.enableAutoSIPrefix(False)
             axis.setTickFont(self.font())
-            axis.setLabel(name, color=quiet.name(), **{"font-size": f"{self.font().pointSizeF():.0f}pt"})
+            self._label(side, axis.labelText)
         self.box.set_colour(palette.color(QPalette.ColorRole.Highlight))
         self._draw()
+
+    def _label(self, side: str, words: str) -> None:
+        quiet = theme.muted(self.palette())
+        size = {"font-size": f"{self.font().pointSizeF():.0f}pt"}
+        self.widget.getAxis(side).setLabel(words, color=quiet.name(), **size)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the palette when it changes."""
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_ring"):
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "ring"):
             self._restyle()
 
     # --- pointer and keys
@@ -287,9 +283,10 @@ class EmbeddingPlot(QWidget):
 
     def _place_badges(self) -> None:
         _, height = self._pixel()
-        for layer in self._layers:
-            if isinstance(layer, NumberBadge):
-                layer.make_way(height)
+        for badge in self._badges:
+            badge.make_way(height)
+        if self._badges:
+            spread_badges(self._badges, lambda at: self.box.mapViewToScene(pg.Point(at)))
 
     def _leave(self) -> None:
         if self._hovered is not None:
@@ -334,7 +331,7 @@ class EmbeddingPlot(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows go from item to item, + and - zoom, 0 shows all."""
         key = Qt.Key(event.key())
-        if key in ARROWS and self._view is not None:
+        if key in ARROWS and self._content is not None:
             self._step(ARROWS[key])
         elif event.text() in ("+", "=", "-"):
             factor = 1.25 if event.text() == "-" else 0.8
@@ -356,6 +353,19 @@ class EmbeddingPlot(QWidget):
             target = neighbour(self._points, current, direction, self._pixel())
         if target is not None:
             self._selection.choose(target)
+
+
+def scale_of(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Ends of the scale on which figures are drawn; never the same."""
+    there = values[np.isfinite(values)]
+    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 1.0)
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def scale_colours(count: int = 64) -> list[QColor]:
+    """An even scale from dark blue to yellow."""
+    table = pg.colormap.get("viridis").getLookupTable(0.0, 1.0, count)
+    return [QColor(*(int(channel) for channel in colour[:3])) for colour in table]
 
 
 def _faded(colour: QColor, alpha: int) -> QColor:

@@ -20,15 +20,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs import METHOD_NAMES, RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
-from crowdclust_app.gui.words import people_time
+from crowdclust_app.gui.words import of_stage, people_time
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
+from crowdclust_app.services.plot_data import traces_of
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -170,13 +172,19 @@ class RunPanel(QWidget):
     def _show_run(self, run: Run | None, fresh: bool) -> None:
         self._history.setVisible(self._runs.rowCount() > 0)
         self._rank_run_button()
+        self._run.setText(f"Run{of_stage(self._stage).removeprefix(' of')}")
         self._summary.setText(summary_in_words(run) if run is not None else "")
         if self.running:
             return
         if run is None:
             self.trace.clear()
         elif fresh:
-            self.trace.show_trace(run.result.lower_bounds)
+            self._trace_of(run)
+
+    def _trace_of(self, run: Run) -> None:
+        starts = run.result.start_bounds
+        best = starts.index(max(starts)) + 1 if starts else 1
+        self.trace.show_traces(traces_of(run.result), best)
 
     def _rank_run_button(self) -> None:
         """Before the first run the empty plot has the one button that stands out."""
@@ -194,6 +202,11 @@ class RunPanel(QWidget):
 
     # --- running
 
+    @property
+    def _stage(self) -> str:
+        """What is run: the stage of the run that is shown."""
+        return self._shown.stage if self._shown is not None else WHOLE_COLLECTION
+
     def run(self) -> None:
         """Start a run with the form's settings."""
         campaign = self._campaign
@@ -207,8 +220,8 @@ class RunPanel(QWidget):
         self._results.bring(self.trace)
         self._job = self._shell.jobs.start(
             "inference",
-            _work(campaign, settings, sweeps),
-            title="Running the inference",
+            _work(campaign, settings, sweeps, self._stage),
+            title=f"Running the inference{of_stage(self._stage)}",
             on_done=self._done,
             on_progress=self._progress,
             on_failed=self._failed,
@@ -216,6 +229,12 @@ class RunPanel(QWidget):
             owner=self,
         )
         self._show_state("Preparing")
+
+    def run_with(self, clusters: int) -> None:
+        """Start a run with this number of clusters, all else as the form says."""
+        if self._campaign is not None and self._job is None:
+            self.form.ask_for(clusters)
+            self.run()
 
     def cancel(self) -> None:
         """Stop the run within a sweep; nothing is stored of it."""
@@ -249,7 +268,7 @@ class RunPanel(QWidget):
     def _restore_trace(self) -> None:
         self.trace.clear()
         if self._shown is not None:
-            self.trace.show_trace(self._shown.result.lower_bounds)
+            self._trace_of(self._shown)
 
     def _show_state(self, words: str = "", report: ProgressReport | None = None) -> None:
         running = self._job is not None
@@ -263,7 +282,7 @@ class RunPanel(QWidget):
 
 
 def _work(
-    campaign: Campaign, settings: FitSettings, sweeps: deque[FitProgress]
+    campaign: Campaign, settings: FitSettings, sweeps: deque[FitProgress], stage: str
 ) -> Callable[[Progress, CancelToken], Run]:
     """The fit as a job; every sweep is kept for the trace, though only some are reported."""
 
@@ -273,7 +292,7 @@ def _work(
                 sweeps.append(news)
             progress(news)
 
-        return fit_campaign(campaign, settings, report, cancel)
+        return fit_campaign(campaign, settings, report, cancel, stage)
 
     return work
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from crowdclust_app.gui.words import count_of, people_date
+from crowdclust_app.gui.words import count_of, of_stage, people_date
 from crowdclust_app.services.figures import RunInfo
 
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -53,7 +53,7 @@ class RunsModel(QAbstractListModel):
         run = self._runs[index.row()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             found = count_of(int(str(run.summary["clusters"])), "cluster")
-            return f"Run {run.number} · {found} · {people_date(run.created_at)}"
+            return f"Run {run.number}{of_stage(run.stage)} · {found} · {people_date(run.created_at)}"
         if role == Qt.ItemDataRole.ToolTipRole:
             settings = run.settings
             return (

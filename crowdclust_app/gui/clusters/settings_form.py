@@ -56,7 +56,7 @@ class SettingsForm(QWidget):
             self._method.addItem(title, method)
         # made in the order of the rows, which is the order of Tab
         self._clusters = ClustersBox(self)
-        self._clusters.setRange(BY_HELD_OUT, 99)
+        self._clusters.setRange(BY_HELD_OUT, 999)
         self._label_weight = QDoubleSpinBox(self)
         self._label_weight.setRange(0.0, 1.0)
         self._label_weight.setSpecialValueText(AUTO)
@@ -110,6 +110,10 @@ class SettingsForm(QWidget):
             seed=self._seed.value(),
             **values,
         )
+
+    def ask_for(self, clusters: int) -> None:
+        """Ask for this number of clusters."""
+        self._clusters.setValue(clusters)
 
     def show_settings(self, values: Mapping[str, Any]) -> None:
         """Fill the form; what is not given gets the default."""

@@ -21,11 +21,18 @@ ABOUT = {
 
 
 class TracePlot(QWidget):
-    """The bound of the running fit, or of a stored run."""
+    """The bound of the running fit, or of a stored run.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    name
+        What it is called; its buttons are called after it where it is not the run panel's.
+    """
+
+    def __init__(self, parent: QWidget | None = None, name: str = "bound-trace") -> None:
         super().__init__(parent)
-        self.setObjectName("bound-trace")
+        self.setObjectName(name)
+        self._best: int | None = None
         self.setAccessibleName("Bound by sweep")
         self._curves: dict[str, dict[int, list[float]]] = {phase: {} for phase in PHASES}
         self._phase = "joint"
@@ -43,7 +50,7 @@ class TracePlot(QWidget):
         line.setSpacing(theme.TILE_GAP)
         for phase, title in PHASES.items():
             button = QPushButton(title, self)
-            button.setObjectName(f"phase-{phase}")
+            button.setObjectName(f"phase-{phase}" if name == "bound-trace" else f"{name}-{phase}")
             button.setProperty("rank", "plain")
             button.setCheckable(True)
             button.setStyleSheet("padding: 6px 8px;")
@@ -74,6 +81,7 @@ class TracePlot(QWidget):
         """Forget all sweeps and follow the phases to come."""
         self._curves = {phase: {} for phase in PHASES}
         self._follows = True
+        self._best = None
         self._draw()
 
     def add(self, sweeps: Iterable[tuple[int, str, float]]) -> None:
@@ -88,11 +96,12 @@ class TracePlot(QWidget):
                 self._phase = last
             self._draw()
 
-    def show_trace(self, bounds: Iterable[tuple[str, float]]) -> None:
-        """Show the trace of a stored run's best start."""
+    def show_traces(self, sweeps: Iterable[tuple[int, str, float]], best: int) -> None:
+        """Show the traces of all starts of a stored run, the best one in front."""
         self.clear()
         self._phase = "joint"
-        self.add((1, phase, bound) for phase, bound in bounds)
+        self._best = best
+        self.add(sweeps)
 
     def _choose(self, phase: str) -> None:
         self._phase = phase
@@ -108,8 +117,8 @@ class TracePlot(QWidget):
             part.setVisible(any(self._curves.values()))
         curves = self._curves[self._phase]
         palette = self.palette()
-        newest = max(curves, default=0)
-        for start in sorted(curves):
+        newest = self._best if self._best in curves else max(curves, default=0)
+        for start in sorted(curves, key=lambda start: (start == newest, start)):
             colour = palette.color(QPalette.ColorRole.Highlight) if start == newest else theme.line_colour(palette)
             pen = pg.mkPen(colour, width=2 if start == newest else 1.25)
             bounds = curves[start]
