@@ -112,8 +112,18 @@ def _buttons(c: _Chrome) -> str:
 
 
 def _fields(c: _Chrome) -> str:
-    """Where something is typed or chosen."""
+    """Where something is typed, chosen or ticked."""
+    tick = "tick-white.svg" if QColor(c.on_accent).lightnessF() > 0.5 else "tick-black.svg"
     return f"""
+    QCheckBox {{ color: {c.ink}; spacing: 8px; }}
+    QCheckBox:disabled {{ color: {c.faint}; }}
+    QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {c.quiet}; border-radius: 4px;
+        background: {c.base}; }}
+    QCheckBox::indicator:hover {{ border-color: {c.ink}; }}
+    QCheckBox::indicator:focus {{ border: 2px solid {c.accent}; }}
+    QCheckBox::indicator:checked {{ background: {c.accent}; border-color: {c.accent};
+        image: url("{resource(tick).as_posix()}"); }}
+    QCheckBox::indicator:disabled {{ border-color: {c.line}; background: {c.off}; }}
     QLineEdit, QPlainTextEdit, QTextEdit, QComboBox {{ background: {c.base};
         color: {c.ink}; border: 1px solid {c.line}; border-radius: 6px; padding: 5px 8px; min-height: 20px;
         selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}

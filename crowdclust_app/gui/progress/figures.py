@@ -22,7 +22,7 @@ def in_words(pace: Pace) -> dict[str, str]:
     """The figures by their keys in `FIGURES`."""
     figures = pace.figures
     done, planned = figures.assignments_submitted, figures.assignments_planned
-    ready = f"{pace.ready_on.day} {pace.ready_on:%B %Y}" if pace.ready_on is not None else ABSENT
+    ready = f"{pace.ready_on.day} {pace.ready_on:%b %Y}" if pace.ready_on is not None else ABSENT
     return {
         "done": f"{done:,} of {planned:,}" if planned else f"{figures.responses:,}, none planned",
         "people": f"{sum(row.hits > 0 for row in pace.workers):,} of {figures.workers:,} have sorted",

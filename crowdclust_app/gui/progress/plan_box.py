@@ -43,6 +43,8 @@ class PlanBox(QWidget):
         self._pace: Pace | None = None
         self._stages: tuple[StageInfo, ...] = ()
         self.stage = QComboBox(self)
+        self.stage.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.stage.setMinimumWidth(22 * self.fontMetrics().averageCharWidth())
         self.sets, self.people = NumberBox(1, MOST_MORE, self), NumberBox(1, MOST_MORE, self)
         self.rerun = NumberBox(0, MOST_RESPONSES, self)
         self.rerun.setSpecialValueText("never")
