@@ -122,7 +122,7 @@ def _fields(c: _Chrome) -> str:
     QCheckBox::indicator:hover {{ border-color: {c.ink}; }}
     QCheckBox::indicator:focus {{ border: 2px solid {c.accent}; }}
     QCheckBox::indicator:checked {{ background: {c.accent}; border-color: {c.accent};
-        image: url("{resource(tick).as_posix()}"); }}
+        image: url("{resource(tick, "marks").as_posix()}"); }}
     QCheckBox::indicator:disabled {{ border-color: {c.line}; background: {c.off}; }}
     QLineEdit, QPlainTextEdit, QTextEdit, QComboBox {{ background: {c.base};
         color: {c.ink}; border: 1px solid {c.line}; border-radius: 6px; padding: 5px 8px; min-height: 20px;

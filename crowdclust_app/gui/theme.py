@@ -221,11 +221,11 @@ def sized(widget: QWidget, points: int, bold: bool = False) -> QFont:
     return font
 
 
-def resource(name: str) -> Path:
-    """A file of the program's own; style sheets need a path."""
+def resource(name: str, folder: str = "icons") -> Path:
+    """A file of the program's own; style sheets need a path. Icons take any colour, marks have one."""
     from importlib import resources
 
-    return Path(str(resources.files("crowdclust_app").joinpath("resources", "icons", name)))
+    return Path(str(resources.files("crowdclust_app").joinpath("resources", folder, name)))
 
 
 @lru_cache(maxsize=256)
