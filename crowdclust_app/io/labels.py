@@ -29,6 +29,8 @@ class LabelRows:
         Names of ignored columns.
     lines
         The line of each row, where the rows come from a file.
+    question
+        What was asked in each row, where the table says it.
     """
 
     task: list[str]
@@ -37,6 +39,7 @@ class LabelRows:
     ordered: bool
     unknown_columns: tuple[str, ...]
     lines: Sequence[int] = ()
+    question: Sequence[str] = ()
 
 
 def read_labels(path: Path) -> LabelRows:
@@ -45,7 +48,7 @@ def read_labels(path: Path) -> LabelRows:
     Parameters
     ----------
     path
-        Columns `task,worker,label`, optionally `order` (a number; rows are sorted by it).
+        Columns `task,worker,label`, optionally `order` (a number; rows are sorted by it) and `question`.
 
     Raises
     ------
@@ -63,15 +66,16 @@ def read_labels(path: Path) -> LabelRows:
 
 
 def _read(path: Path) -> LabelRows:
-    sheet = open_sheet(path, [LABEL_COLUMNS], ("order",))
+    sheet = open_sheet(path, [LABEL_COLUMNS], ("order", "question"))
     at_task, at_worker, at_label = (sheet.columns[name] for name in LABEL_COLUMNS)
-    at_order = sheet.position("order")
+    at_order, at_question = sheet.position("order"), sheet.position("question")
     shared: dict[str, str] = {}  # one string object a name, however many rows hold it
     tasks: list[str] = []
     workers: list[str] = []
     labels: list[str | None] = []
     orders: list[float] = []
     lines: list[int] = []
+    asked: list[str] = []
     for line, row in sheet.rows():
         task, worker, label = row[at_task], row[at_worker], row[at_label].strip()
         if not task or not worker or task.isspace() or worker.isspace():
@@ -81,13 +85,16 @@ def _read(path: Path) -> LabelRows:
         tasks.append(shared.setdefault(task, task))
         workers.append(shared.setdefault(worker, worker))
         labels.append(shared.setdefault(label, label) if label else None)
+        if at_question >= 0:
+            asked.append(shared.setdefault(row[at_question], row[at_question]))
         if at_order >= 0:
             orders.append(_order(sheet, line, row[at_order]))
     if orders:
         sequence = sorted(range(len(orders)), key=orders.__getitem__)
         tasks, workers = [tasks[row] for row in sequence], [workers[row] for row in sequence]
         labels, lines = [labels[row] for row in sequence], [lines[row] for row in sequence]
-    return LabelRows(tasks, workers, labels, bool(orders), sheet.unknown_columns, lines)
+        asked = [asked[row] for row in sequence] if asked else asked
+    return LabelRows(tasks, workers, labels, bool(orders), sheet.unknown_columns, lines, asked)
 
 
 def _order(sheet: Sheet, line: int, text: str) -> float:

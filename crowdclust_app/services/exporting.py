@@ -101,7 +101,7 @@ def export_campaign(
         "stages": [stage.name for stage in stage_list(campaign)],
         "warnings": list(older_than_newest(campaign, number)) if number is not None and run is None else [],
     }
-    return _write_all(_campaign_tables(campaign, chosen, label), out, summary, progress, cancel)
+    return _write_all(_campaign_tables(campaign, chosen, label, cancel), out, summary, progress, cancel)
 
 
 def export_result(
@@ -155,7 +155,9 @@ def worker_labels(workers: Sequence[str], anonymous: bool) -> Callable[[str], st
     return lambda name: numbers[name]
 
 
-def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str], str]) -> Iterator[Table]:
+def _campaign_tables(
+    campaign: Campaign, run: Run | None, label: Callable[[str], str], cancel: CancelToken | None
+) -> Iterator[Table]:
     responses = campaign.responses(None)
     stage = run.stage if run is not None else WHOLE_COLLECTION
     table = campaign.table(stage)
@@ -180,7 +182,7 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
             table,
             category_paths(campaign, run),
             label,
-            verified_items(campaign, run),
+            verified_items(campaign, run, cancel),
             category_columns(campaign, run),
             leaves_below(campaign, run),
         )
@@ -191,7 +193,7 @@ def _campaign_tables(campaign: Campaign, run: Run | None, label: Callable[[str],
     whole = campaign.table(stage, everything=True) if left_out.decisions else table
     yield worker_table(whole, labels, seconds, label, heldout, left_out)
     yield exclusion_table(left_out, label)
-    yield from question_tables(campaign, label)
+    yield from question_tables(campaign, label, cancel)
 
 
 def _response_table(

@@ -19,6 +19,7 @@ from crowdclust_app.services.result_tables import Table
 from crowdclust_app.services.verifying import METHODS, answers, question_sets
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.inference.binary import Aggregator
     from crowdclust_app.services.campaigns import Campaign
 
@@ -28,13 +29,17 @@ LABEL_HEADER = ("task", "worker", "label", "order", "question")
 _QUESTION = ("question",)
 
 
-def question_tables(campaign: Campaign, worker_label: Callable[[str], str]) -> Iterator[Table]:
+def question_tables(
+    campaign: Campaign, worker_label: Callable[[str], str], cancel: CancelToken | None = None
+) -> Iterator[Table]:
     """The tables that a campaign has when questions were answered.
 
     Parameters
     ----------
     worker_label
         How a worker is written.
+    cancel
+        Looked at within every aggregation.
     """
     answered = _answered(campaign)
     if not answered:
@@ -54,7 +59,7 @@ def question_tables(campaign: Campaign, worker_label: Callable[[str], str]) -> I
             for answer in given
         ),
     )
-    fitted = [(asked, method) for asked, given in answered for method in _fit_all(given)]
+    fitted = [(asked, method) for asked, given in answered for method in _fit_all(given, cancel)]
     yield Table(
         INFERRED,
         (*INFERRED_HEADER, *_QUESTION),
@@ -97,10 +102,10 @@ def _answered(campaign: Campaign) -> list[tuple[QuestionSet, list[Answer]]]:
     return found
 
 
-def _fit_all(given: Sequence[Answer]) -> Iterator[Aggregator]:
+def _fit_all(given: Sequence[Answer], cancel: CancelToken | None) -> Iterator[Aggregator]:
     for name in METHODS:
         try:
-            yield fit_answers(name, given)
+            yield fit_answers(name, given, cancel)
         except UserError:
             continue  # one that these answers do not allow
 

@@ -237,7 +237,7 @@ def verify(
     )
 
 
-def verified_items(campaign: Campaign, run: Run) -> dict[str, str]:
+def verified_items(campaign: Campaign, run: Run, cancel: CancelToken | None = None) -> dict[str, str]:
     """What verification says of the items of a run's clusters, by the item's name.
 
     An item is in it when a question set about its own cluster of this run has answers about it; of several sets the
@@ -251,7 +251,7 @@ def verified_items(campaign: Campaign, run: Run) -> dict[str, str]:
         asked = info.question_set
         if asked.run != run.number or not info.labels:
             continue
-        outcome = look_at_answers(campaign, asked.number, (asked.method,))
+        outcome = look_at_answers(campaign, asked.number, (asked.method,), cancel=cancel)
         found = outcome.method(asked.method)
         if found is None:
             continue

@@ -9,9 +9,11 @@ from campaign_making import MakeCampaign
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import Said
+from crowdclust_app.io.tables import write_table
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.checking import check_campaign
 from crowdclust_app.services.importing import ImportReport, import_table
+from crowdclust_app.services.question_tables import LABELS, question_tables
 from crowdclust_app.services.question_verdicts import look_at_answers
 from crowdclust_app.services.verifying import Interview, answers, question_sets
 
@@ -43,7 +45,7 @@ def test_labels_become_answers_to_a_set_of_their_own(campaign: Campaign, tmp_pat
     )
     report = load(campaign, path)
     assert (report.added, report.skipped) == (4, 1)
-    assert report.warnings == ("The question set 1 has been made for them.", "1 rows have no label.")
+    assert report.warnings == ("The question set 1 has been made: Labels of labels.csv", "1 rows have no label.")
     (info,) = question_sets(campaign)
     asked = info.question_set
     assert (asked.sentence, asked.items, asked.wanted, info.labels) == ("Labels of labels.csv", (0, 1), 3, 4)
@@ -63,7 +65,7 @@ def test_importing_twice_adds_nothing_and_new_rows_go_beside_the_old(campaign: C
     more = load(campaign, table(tmp_path, *rows, f"{FIRST},Cem,1", f"{SECOND},Ann,1", f"{SECOND},Ann,0"), "Is it red?")
     assert (more.added, more.skipped) == (2, 3)
     assert more.warnings == (
-        "The question set 2 has been made for them.",
+        "The question set 2 has been made: Is it red?",
         "1 labels differ from what the same worker said first, which stays.",
     )
     assert said(campaign, 1) == [(0, 0, "yes"), (0, 1, "no"), (0, 2, "yes")]
@@ -110,3 +112,18 @@ def test_a_question_goes_with_labels_only(campaign: Campaign, tmp_path: Path) ->
         import_table(campaign, table(tmp_path, f"{FIRST},Ann,1"), "pairs", question="Why?")
     with pytest.raises(UserError, match="the question is longer than"):
         load(campaign, table(tmp_path, f"{FIRST},Ann,1"), "long " * 200)
+
+
+def test_what_was_exported_is_known_already_and_new_elsewhere(
+    campaign: Campaign, make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    load(campaign, table(tmp_path, f"{FIRST},Ann,1", f"{SECOND},Ben,0"), "Is it red?")
+    load(campaign, table(tmp_path, f"{FIRST},Ann,0"), "Is it blue?")
+    (exported,) = (one for one in question_tables(campaign, str) if one.name == LABELS)
+    path = tmp_path / "exported.csv"
+    write_table(path, exported.header, list(exported.rows))
+    assert (load(campaign, path).added, load(campaign, path).skipped) == (0, 3)
+    other = make_campaign(6, name="other")
+    assert load(other, path).added == 3
+    assert [info.question_set.sentence for info in question_sets(other)] == ["Is it red?", "Is it blue?"]
+    assert [said(other, 1), said(other, 2)] == [said(campaign, 1), said(campaign, 2)]

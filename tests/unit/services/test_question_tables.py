@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from campaign_making import MakeCampaign, do_next
 
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.domain.questions import Policy, QuestionSet, Said
 from crowdclust_app.services.aggregating import AggregateSettings, aggregate_file
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.export_preview import tables_to_write
 from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
-from crowdclust_app.services.question_verdicts import look_at_answers
+from crowdclust_app.services.question_tables import question_tables
+from crowdclust_app.services.question_verdicts import look_at_answers, verified_items
 from crowdclust_app.services.verifying import METHODS, Interview, choose_method, make_question_set
 
 Rows = list[dict[str, str]]
@@ -124,3 +127,14 @@ def test_verdicts_go_back_to_the_cluster_that_was_asked_about(campaign: Campaign
     fit_campaign(campaign, FitSettings(dimensions=2, starts=1, seed=1))
     export_campaign(campaign, tmp_path / "newer")
     assert {row["verified"] for row in read(tmp_path / "newer", "clusters.csv")} == {""}
+
+
+def test_an_export_can_be_cancelled_while_answers_are_aggregated(campaign: Campaign) -> None:
+    run = campaign.runs()[0]
+    ask(campaign, make_question_set(campaign, "Is it, really?", range(12), run=run.number, cluster=1))
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        list(question_tables(campaign, str, token))
+    with pytest.raises(Cancelled):
+        verified_items(campaign, campaign.run(run.number), token)
