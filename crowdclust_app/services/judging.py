@@ -63,6 +63,8 @@ class WorkerRow:
     over_random, over_random_se
         By how many nats a held-out pair label is predicted better than those of a worker who does not look at the
         pictures would be, and its standard error; None where nothing was held out.
+    group
+        The group of workers who share a criterion; "" for none, or where nobody looked.
     """
 
     name: str
@@ -75,6 +77,7 @@ class WorkerRow:
     excluded: int = 0
     over_random: float | None = None
     over_random_se: float | None = None
+    group: str = ""
 
     @property
     def all_flags(self) -> tuple[str, ...]:

@@ -1,17 +1,16 @@
-"""What fills the Workers screen: the table over the small matrices, the chosen worker's one in large."""
+"""What fills the Workers screen: the table over matrices, groups and charts; the chosen worker at the right."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QButtonGroup,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
-    QPushButton,
     QStackedWidget,
     QTableView,
     QVBoxLayout,
@@ -23,21 +22,39 @@ from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.run_content import EMPTY, MAIN, RunContent
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.workers.deciding import Deciding
 from crowdclust_app.gui.workers.grid import MatrixGrid
-from crowdclust_app.gui.workers.large import EXAMPLES, LargeMatrix
-from crowdclust_app.gui.workers.model import WorkersModel, WorkersOrder
+from crowdclust_app.gui.workers.group_pages import GroupsPage
+from crowdclust_app.gui.workers.model import (
+    AGREEMENT_COLUMN,
+    FLAGS_COLUMN,
+    GROUP_COLUMN,
+    HELD_OUT_COLUMN,
+    HITS_COLUMN,
+    NAME_COLUMN,
+    TIME_COLUMN,
+    WorkersModel,
+    WorkersOrder,
+)
+from crowdclust_app.gui.workers.segments import Segments
+from crowdclust_app.gui.workers.setting_up import set_up_table
+from crowdclust_app.gui.workers.side import BOUND, CALIBRATED, PAGES, WorkerSide, about_worker, label_of
+from crowdclust_app.gui.workers.studying import Studying
+from crowdclust_app.gui.workers.work_page import PredictedPage, WorkPage
 from crowdclust_app.services.judging import FLAG_REASONS, WorkerRow
 from crowdclust_app.services.looking import Overview, RunView
+from crowdclust_app.services.without_worker import can_leave_out
+from crowdclust_app.services.worker_study import WorkerStudy
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Screen, Shell
+    from crowdclust_app.services.campaigns import Campaign
 
-CALIBRATED, BOUND = "calibrated", "bound"
-ABOUT = {
-    CALIBRATED: "How probable it is that this worker puts photos of two clusters into one group",
-    BOUND: "The same by the paper's eq. 10, which is a lower bound and can be much too low",
-}
-NAME_COLUMN, HITS_COLUMN, FLAGS_COLUMN = 0, 1, 4
+MATRICES, GROUPS, PREDICTED, WORK = "matrices", "groups", "predicted", "work"
+LOWER = ((MATRICES, "Matrices"), (GROUPS, "Groups"), (PREDICTED, "Predicted"), (WORK, "Work and agreement"))
+LOWER_SHOWN, WORKER_PAGE = "workers-lower", "workers-page"
+# A table narrower than this has no room for all columns.
+WIDE = 640
 
 
 class WorkersContent(RunContent):
@@ -50,31 +67,30 @@ class WorkersContent(RunContent):
     """
 
     remembered_as = "workers-splitters"
-    usual_sizes = ((700, 460), (300, 400))
+    usual_sizes = ((760, 460), (280, 420))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
         super().__init__(shell)
         self._kind = CALIBRATED
         self._chosen: str | None = None
+        self._wanted = MATRICES
         self._model = WorkersModel(self)
         self._order = WorkersOrder(self)
         self._order.setSourceModel(self._model)
         self.table = QTableView(self)
         self.grid = MatrixGrid(self)
-        self.large = LargeMatrix(self.album, self)
-        self._title = _label(self, "workers-title", heading="part")
-        self._news = _label(self, "workers-run", rank="second")
-        self._name = _label(self, "worker-name", heading="part")
-        self._about = _label(self, "worker-about", rank="second")
-        self._pointed = _label(self, "matrix-value")
-        self._kinds: dict[str, QPushButton] = {}
+        self.groups = GroupsPage(self.album, self)
+        self.predicted = PredictedPage(self)
+        self.work = WorkPage(self)
+        self.side = WorkerSide(self.album, self)
+        self.large = self.side.large
+        self.studying = Studying(shell, self)
+        self.deciding = Deciding(shell, self)
+        self._title = label_of(self, "workers-title", heading="part")
+        self._news = label_of(self, "workers-run", rank="second")
         self._build()
-        self.large.pointed.connect(self._tell_cell)
-        self.grid.chosen.connect(self.choose)
-        self.table.selectionModel().currentChanged.connect(self._row_moved)
-        self._order.layoutChanged.connect(self._reordered)
-        shell.add_command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED), owner=screen)
-        shell.add_command("Show the paper's bound (eq. 10)", "", lambda: self.show_kind(BOUND), owner=screen)
+        self._connect()
+        self._add_commands(shell, screen)
         self._show(None)
 
     # --- layout
@@ -91,87 +107,88 @@ class WorkersContent(RunContent):
             self,
         )
         self._no_run.button.setObjectName("go-to-clusters")
-        self._no_run.button.clicked.connect(lambda: self.shell.show_screen("clusters"))
         self._all_one = EmptyState(
             "This run takes all workers for one, so it has one matrix for everybody.",
             "A run with the method Crowdclustering has one matrix a worker.",
             "Go to Clusters",
             self,
         )
-        self._all_one.button.clicked.connect(lambda: self.shell.show_screen("clusters"))
+        for page in (self._no_run, self._all_one):
+            page.button.clicked.connect(lambda: self.shell.show_screen("clusters"))
         self._lower = QStackedWidget(self)
-        for page in (self.grid, self._no_run, self._all_one):
-            self._lower.addWidget(page)
-        head = QHBoxLayout()
-        head.setSpacing(theme.MARGIN)
-        head.addWidget(self._title)
-        head.addWidget(self._news, 1)
-        upper = QWidget(self)
-        above = QVBoxLayout(upper)
-        above.setContentsMargins(0, 0, 0, 0)
-        above.setSpacing(theme.STEP)
-        above.addLayout(head)
-        above.addWidget(self.table, 1)
-        rows = splitter(Qt.Orientation.Vertical, upper, self._lower)
-        columns = splitter(Qt.Orientation.Horizontal, rows, self._make_side())
+        for part in (self.grid, self._no_run, self._all_one, self.groups, self.predicted, self.work):
+            self._lower.addWidget(part)
+        self.switch = Segments(LOWER, self.show_lower, "workers", self)
+        head = QWidget(self)
+        line = QHBoxLayout(head)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(theme.MARGIN)
+        line.addWidget(self._title)
+        line.addWidget(self._news, 1)
+        upper, lower = _stacked(head, self.table), _stacked(self.switch, self._lower)
+        rows = splitter(Qt.Orientation.Vertical, upper, lower)
+        columns = splitter(Qt.Orientation.Horizontal, rows, self.side)
         self._lay_out(columns, self._empty, rows)
 
     def _set_up_table(self) -> None:
-        self.table.setObjectName("workers-table")
-        self.table.setAccessibleName("Workers")
-        self.table.setModel(self._order)
-        self.table.setSortingEnabled(True)
+        set_up_table(self.table, self._order, "workers-table", "Workers")
         self.table.sortByColumn(HITS_COLUMN, Qt.SortOrder.DescendingOrder)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setStyleSheet("QTableView::item { padding: 0 8px; }")
-        self.table.setTabKeyNavigation(False)
-        self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(28)
         header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
-        # the arrow is part of the heading's text; the style would draw it over the words
-        header.setSortIndicatorShown(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         # names and flags share what the figures leave, so that both can be read in the smallest window
         for column in (NAME_COLUMN, FLAGS_COLUMN):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((HITS_COLUMN, 68), (2, 104), (3, 112)):
+        widths = ((HITS_COLUMN, 68), (TIME_COLUMN, 104), (AGREEMENT_COLUMN, 112), (HELD_OUT_COLUMN, 116))
+        for column, width in (*widths, (GROUP_COLUMN, 110)):
             header.resizeSection(column, width)
 
-    def _make_side(self) -> QWidget:
-        side = QWidget(self)
-        kinds = QHBoxLayout()
-        kinds.setSpacing(theme.TILE_GAP)
-        group = QButtonGroup(self)
-        for kind, title in ((CALIBRATED, "Calibrated"), (BOUND, "The paper's bound (eq. 10)")):
-            button = QPushButton(title, self)
-            button.setObjectName(f"kind-{kind}")
-            button.setProperty("rank", "plain")
-            button.setCheckable(True)
-            button.setToolTip(ABOUT[kind])
-            button.clicked.connect(lambda _=False, kind=kind: self.show_kind(kind))
-            group.addButton(button)
-            kinds.addWidget(button)
-            self._kinds[kind] = button
-        kinds.addStretch(1)
-        for label in (self._about, self._pointed):
-            label.setWordWrap(True)
-        self._pointed.setMinimumHeight(2 * self.fontMetrics().height() + theme.STEP)
-        self._pointed.setAlignment(Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(side)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.STEP)
-        layout.addWidget(self._name)
-        layout.addWidget(self._about)
-        layout.addLayout(kinds)
-        layout.addWidget(self._pointed)
-        layout.addWidget(self.large, 1)
-        return side
+    def _connect(self) -> None:
+        self.grid.chosen.connect(self.choose)
+        self.groups.chosen.connect(self.choose)
+        self.predicted.chosen.connect(self.choose)
+        self.work.chosen.connect(self.choose)
+        self.groups.named.connect(self.deciding.name_group)
+        self.side.kind_chosen.connect(self.show_kind)
+        self.side.page_chosen.connect(self._page_shown)
+        self.side.hits.excluded.connect(self.deciding.exclude)
+        self.side.hits.taken_in.connect(self.deciding.take_in)
+        self.side.trust.retired.connect(self.deciding.retire)
+        self.side.trust.brought_back.connect(self.deciding.bring_back)
+        self.side.trust.asked_without.connect(self._ask_without)
+        self.side.trust.stopped.connect(self.studying.stop_without)
+        self.studying.studied.connect(self._show_study)
+        self.studying.without_changed.connect(self._show_without)
+        self.table.selectionModel().currentChanged.connect(self._row_moved)
+        self._order.layoutChanged.connect(self._reordered)
+
+    def _add_commands(self, shell: Shell, screen: Screen) -> None:
+        shell.add_command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED), owner=screen)
+        shell.add_command("Show the paper's bound (eq. 10)", "", lambda: self.show_kind(BOUND), owner=screen)
+        for name, title in LOWER:
+            shell.add_command(f"Show {title.lower()}", "", partial(self.show_lower, name), owner=screen)
+        for name, title in PAGES:
+            shell.add_command(f"Show of the worker: {title}", "", partial(self.side.show_page, name), owner=screen)
+        shell.add_command("Undo the last decision about workers", "Ctrl+Z", self.deciding.undo, owner=screen)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave columns out where there is no room for them."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        narrow = self.table.width() < WIDE
+        for column in (HELD_OUT_COLUMN, GROUP_COLUMN):
+            self.table.setColumnHidden(column, narrow)
+
+    # --- the screen in the window
+
+    def set_campaign(self, campaign: Campaign | None) -> None:
+        """Show this campaign from now on."""
+        self.studying.forget()
+        self.deciding.forget()
+        super().set_campaign(campaign)
+        if campaign is not None:
+            self.show_lower(self.shell.recall(LOWER_SHOWN, MATRICES))
+            self.side.show_page(self.shell.recall(WORKER_PAGE, PAGES[0][0]))
 
     def _forget(self) -> None:
         self._chosen = None
@@ -187,21 +204,79 @@ class WorkersContent(RunContent):
     def _view(self) -> RunView | None:
         return self._overview.view if self._overview is not None else None
 
+    @property
+    def _study(self) -> WorkerStudy | None:
+        return self.studying.study
+
     def _show(self, overview: Overview | None) -> None:
         self._overview = overview
         view = self._view
         self.album.show(view, dict(overview.files) if overview is not None else {})
+        self.album.show_categories(overview.categories if overview is not None else None)
         workers = overview.workers if overview is not None else ()
         self._pages.setCurrentIndex(EMPTY if overview is not None and not workers else MAIN)
         self.setFocusProxy(self.table if overview is None or workers else self._empty.button)
-        self._lower.setCurrentWidget(self._page(overview))
         self._title.setText(count_of(len(workers), "worker") if overview is not None else "")
-        self._news.setText(_about_run(view))
-        self._model.show(workers)
+        self._news.setText(_about_run(overview))
+        if overview is not None:
+            self.studying.look(self._campaign, view)
+        self._show_rows()
+        self._show_lower()
+
+    def _show_study(self) -> None:
+        self._show_rows()
+        self._show_lower()
+
+    def _show_rows(self) -> None:
+        self._model.show(self._rows())
+        self._fit_columns()
         self._show_matrices()
         self._reordered()
         names = [row.name for row in self._order.workers()]
         self.choose(self._chosen if self._chosen in names else next(iter(names), None))
+
+    def _rows(self) -> tuple[WorkerRow, ...]:
+        """The workers, with their groups where these are known."""
+        workers = self._overview.workers if self._overview is not None else ()
+        criteria = self._study.criteria if self._study is not None else None
+        if criteria is None:
+            return workers
+        titles = {name: criteria.groups[group - 1].title for name, group in criteria.group_of.items()}
+        return tuple(replace(row, group=titles.get(row.name, "")) for row in workers)
+
+    def show_lower(self, name: str) -> None:
+        """Show matrices, groups, prediction, or work and agreement below the table."""
+        self._wanted = name if name in dict(LOWER) else MATRICES
+        self.switch.press(self._wanted)
+        if self._campaign is not None:
+            self.shell.remember(LOWER_SHOWN, self._wanted)
+        self._show_lower()
+
+    def _page_shown(self, page: str) -> None:
+        if self._campaign is not None:
+            self.shell.remember(WORKER_PAGE, page)
+
+    def _show_lower(self) -> None:
+        overview, study = self._overview, self._study
+        workers = overview.workers if overview is not None else ()
+        pages: dict[str, QWidget] = {GROUPS: self.groups, PREDICTED: self.predicted, WORK: self.work}
+        page = pages.get(self._wanted, self._page(overview))
+        if page is self.groups:
+            criteria = study.criteria if study is not None else None
+            called = overview.categories if overview is not None else None
+            self.groups.show_criteria(criteria, called, self._why_no_groups())
+        elif page is self.predicted:
+            self.predicted.show_workers(workers, self._view is not None)
+        elif page is self.work:
+            self.work.show_work(workers, study)
+        self._lower.setCurrentWidget(page)
+
+    def _why_no_groups(self) -> str:
+        if self._view is None:
+            return "Groups of workers who share a criterion appear here; that needs a run of the inference."
+        if _takes_all_for_one(self._view):
+            return "This run takes all workers for one; a run with the method Crowdclustering tells them apart."
+        return "Looking for workers who share a criterion …"
 
     def _page(self, overview: Overview | None) -> QWidget:
         if overview is not None and overview.view is None:
@@ -215,10 +290,8 @@ class WorkersContent(RunContent):
         self._show_large()
 
     def _show_matrices(self) -> None:
-        for kind, button in self._kinds.items():
-            button.setChecked(kind == self._kind)
-            button.setVisible(self._view is not None)
         view = self._view
+        self.side.show_kind(self._kind, view is not None)
         if view is not None and not _takes_all_for_one(view):
             matrices = self._matrices(view)
             self.grid.show_matrices(matrices[:, view.order][:, :, view.order])
@@ -256,32 +329,49 @@ class WorkersContent(RunContent):
         return next((row for row in self._order.workers() if row.name == self._chosen), None)
 
     def _show_large(self) -> None:
-        worker, view = self._worker(), self._view
-        self._name.setText(worker.name if worker is not None else "")
-        self._about.setText(_about_worker(worker, view) if worker is not None else "")
-        number = worker.matrix if worker is not None else None
-        if _takes_all_for_one(view):
-            number = 0
-            self._name.setText("All workers together")
-        if view is None or number is None:
-            self.large.show_matrix(None, [], [])
-            return
-        matrix = self._matrices(view)[number][view.order][:, view.order]
-        by_number = {row.number: row for row in view.clusters}
-        numbers = [int(k) + 1 for k in view.order]
-        examples = [by_number[n].items[:EXAMPLES].tolist() if n in by_number else [] for n in numbers]
-        self.large.show_matrix(matrix, numbers, examples)
+        worker, view, study = self._worker(), self._view, self._study
+        one_for_all = _takes_all_for_one(view)
+        name = "All workers together" if one_for_all else worker.name if worker is not None else ""
+        self.side.show_head(name, about_worker(worker, view, one_for_all, FLAG_REASONS))
+        number = 0 if one_for_all else worker.matrix if worker is not None else None
+        called = self._overview.categories if self._overview is not None else None
+        matrix = self._matrices(view)[number] if view is not None and number is not None else None
+        self.side.show_matrix(matrix, view, called)
+        chosen = self._chosen or ""
+        turns = study.turns if study is not None else None
+        with_oneself = turns.self_agreement(chosen) if turns is not None else None
+        can_write = self._campaign is not None and not self._campaign.read_only
+        self.side.time.show_turns(turns.of(chosen) if turns is not None else (), with_oneself)
+        self.side.hits.show_turns(turns, chosen, not can_write)
+        self.deciding.about(self._campaign, self._chosen, self._overview.left_out if self._overview else None)
+        retired = self.deciding.retirement
+        criteria = study.criteria if study is not None else None
+        can_refit = view is not None and can_leave_out(view.run)
+        self.side.trust.show_worker(worker, view, criteria, retired, can_write, can_refit)
+        self._show_without()
 
-    def _tell_cell(self, words: str) -> None:
-        self._pointed.setText(words or (ABOUT[self._kind] + "." if self._view is not None else ""))
+    # --- without this worker
+
+    def _ask_without(self) -> None:
+        view = self._view
+        if view is not None and self._chosen is not None:
+            self.studying.ask_without(view.run, view.table, self._chosen)
+
+    def _show_without(self) -> None:
+        self.side.trust.show_running(self.studying.running_share(self._chosen))
+        if self._view is not None and can_leave_out(self._view.run):
+            self.side.trust.show_without(self.studying.without_words(self._chosen))
 
 
-def _label(parent: QWidget, name: str, **properties: str) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    for key, value in properties.items():
-        label.setProperty(key, value)
-    return label
+def _stacked(above: QWidget, below: QWidget) -> QWidget:
+    """One part over another one that has the room."""
+    widget = QWidget()
+    inside = QVBoxLayout(widget)
+    inside.setContentsMargins(0, 0, 0, 0)
+    inside.setSpacing(theme.STEP)
+    inside.addWidget(above)
+    inside.addWidget(below, 1)
+    return widget
 
 
 def _takes_all_for_one(view: RunView | None) -> bool:
@@ -289,17 +379,9 @@ def _takes_all_for_one(view: RunView | None) -> bool:
     return view is not None and view.run.settings.method == "consensus"
 
 
-def _about_run(view: RunView | None) -> str:
-    return f"beside run {view.run.number} ({count_of(len(view.clusters), 'cluster')})" if view is not None else ""
-
-
-def _about_worker(worker: WorkerRow, view: RunView | None) -> str:
-    """Habits in full sentences, or why there is no matrix."""
-    sentences = [FLAG_REASONS[flag] for flag in worker.flags]
-    if worker.hits == 0:
-        sentences.append("Has not submitted a HIT yet, so there is no matrix.")
-    elif view is not None and worker.matrix is None and not _takes_all_for_one(view):
-        sentences.append("Had not submitted a HIT when this run was made, so it has no matrix.")
-    elif not sentences and worker.likeness is not None:
-        sentences.append(f"Likeness to the clusters {worker.likeness:.2f}; 1 is the same groups, 0 what chance gives.")
-    return " ".join(sentences)
+def _about_run(overview: Overview | None) -> str:
+    if overview is None or overview.view is None:
+        return ""
+    view = overview.view
+    words = f"beside run {view.run.number} ({count_of(len(view.clusters), 'cluster')})"
+    return f"{words}; what is left out has changed since, run again" if overview.exclusions_changed else words

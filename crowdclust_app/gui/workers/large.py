@@ -21,6 +21,8 @@ SCALE = 44
 BADGE = 30
 LARGEST_CELL = 96
 SMALLEST_TEXT_CELL = 38
+NAMES = 84
+SMALLEST_NAME_CELL = 14
 STEPS = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -51,10 +53,17 @@ class LargeMatrix(QWidget):
         self._matrix: NDArray[np.float64] | None = None
         self._numbers: list[int] = []
         self._examples: list[list[int]] = []
+        self._names: list[str] = []
         self._cell: tuple[int, int] | None = None
         album.arrived.connect(self.update)
 
-    def show_matrix(self, matrix: NDArray[np.float64] | None, numbers: list[int], examples: list[list[int]]) -> None:
+    def show_matrix(
+        self,
+        matrix: NDArray[np.float64] | None,
+        numbers: list[int],
+        examples: list[list[int]],
+        names: list[str] | None = None,
+    ) -> None:
         """Show a matrix.
 
         Parameters
@@ -65,8 +74,11 @@ class LargeMatrix(QWidget):
             Cluster numbers of rows and columns.
         examples
             Items shown beside each row.
+        names
+            What the lead calls each cluster, "" for nothing.
         """
         self._matrix, self._numbers, self._examples = matrix, numbers, examples
+        self._names = names or [""] * len(numbers)
         if self._cell is not None and (matrix is None or max(self._cell) >= len(numbers)):
             self._cell = None
         self._tell()
@@ -82,13 +94,14 @@ class LargeMatrix(QWidget):
     def _geometry(self) -> tuple[QRect, int, int]:
         """The square of the matrix, side of a cell, side of an example photo."""
         count = max(1, len(self._numbers))
-        room = self.height() - BADGE - theme.STEP
+        words = NAMES if any(self._names) else 0
+        room = self.height() - BADGE - theme.STEP - words
         for cell in range(min(LARGEST_CELL, max(4, room // count)), 3, -1):
             photo = max(0, min(cell - 4, 88))
-            left = EXAMPLES * (photo + theme.TILE_GAP) + BADGE + theme.STEP
+            left = words + EXAMPLES * (photo + theme.TILE_GAP) + BADGE + theme.STEP
             if left + cell * count + theme.MARGIN + SCALE <= self.width():
                 break
-        return QRect(left, BADGE, cell * count, cell * count), cell, photo
+        return QRect(left, BADGE + words, cell * count, cell * count), cell, photo
 
     def cell_centre(self, row: int, column: int) -> QPoint:
         """The middle of a cell, by place."""
@@ -114,15 +127,33 @@ class LargeMatrix(QWidget):
                 across = square.left() + place * cell + cell / 2
                 paint_badge(painter, QRectF(across - width / 2, square.top() - 26, width, 22), number, bold)
             for index, item in enumerate(self._examples[place][:EXAMPLES]):
-                left = index * (photo + theme.TILE_GAP)
+                left = index * (photo + theme.TILE_GAP) + (NAMES if any(self._names) else 0)
                 tile = QRect(left, square.top() + place * cell + (cell - photo) // 2, photo, photo)
                 if photo >= 12:
                     pixmap = self._album.pixmap(item, photo, self.devicePixelRatioF())
                     paint_photo(painter, tile, pixmap, self.palette())
+        if any(self._names) and cell >= SMALLEST_NAME_CELL:
+            self._paint_names(painter, square, cell)
         if cell >= SMALLEST_TEXT_CELL:
             self._paint_values(painter, square, cell)
         self._paint_cursor(painter, square, cell)
         self._paint_scale(painter, square)
+
+    def _paint_names(self, painter: QPainter, square: QRect, cell: int) -> None:
+        """The lead's names: beside the rows, and upright above the columns."""
+        painter.setFont(self.font())
+        painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+        metrics = painter.fontMetrics()
+        for place, name in enumerate(self._names):
+            short = metrics.elidedText(name, Qt.TextElideMode.ElideRight, NAMES - theme.STEP)
+            beside = QRect(0, square.top() + place * cell, NAMES - theme.STEP, cell)
+            painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, short)
+            painter.save()
+            painter.translate(square.left() + place * cell + cell // 2, square.top() - BADGE - 2)
+            painter.rotate(-90)
+            above = QRect(0, -cell // 2, NAMES - theme.STEP, cell)
+            painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, short)
+            painter.restore()
 
     def _paint_values(self, painter: QPainter, square: QRect, cell: int) -> None:
         painter.setFont(self.font())
@@ -196,6 +227,9 @@ class LargeMatrix(QWidget):
         row, column = self._cell
         first, second = self._numbers[row], self._numbers[column]
         value = float(self._matrix[row, column])
-        which = f"two of cluster {first}" if first == second else f"one of cluster {first} and one of cluster {second}"
+        first_name, second_name = (f" ({name})" if name else "" for name in (self._names[row], self._names[column]))
+        which = f"two of cluster {first}{first_name}"
+        if first != second:
+            which = f"one of cluster {first}{first_name} and one of cluster {second}{second_name}"
         known = "no figure from this method" if isnan(value) else f"{value:.3f}"
         self.pointed.emit(f"{known}: puts {which} into one group")

@@ -33,6 +33,12 @@ def _first(value: float | None) -> float:
     return -1.0 if value is None else value
 
 
+def _gain(row: WorkerRow) -> str:
+    if row.over_random is None or row.over_random_se is None:
+        return ABSENT
+    return f"{row.over_random:+.2f} ± {row.over_random_se:.2f}"
+
+
 COLUMNS = (
     Column("Worker", "Who annotates", lambda row: row.name, lambda row: row.name.casefold(), False),
     Column("HITs", "Submitted HITs", lambda row: f"{row.hits:,}", lambda row: row.hits, True),
@@ -51,14 +57,30 @@ COLUMNS = (
         True,
     ),
     Column(
+        "Held out",
+        "By how many nats a held-out pair label is predicted better than a random worker's, ± the standard error",
+        _gain,
+        lambda row: float("-inf") if row.over_random is None else row.over_random,
+        True,
+    ),
+    Column(
+        "Group",
+        "The group of workers who put the same clusters together",
+        lambda row: row.group,
+        # who is in no group stands last when sorted upwards
+        lambda row: (not row.group, row.group.casefold()),
+        False,
+    ),
+    Column(
         "Flags",
-        "Habits worth a second look",
-        lambda row: ", ".join(row.flags),
+        "Habits worth a second look, and what is left out of runs",
+        lambda row: ", ".join(row.all_flags),
         # the flagged first when sorted upwards
-        lambda row: (not row.flags, ", ".join(row.flags)),
+        lambda row: (not row.all_flags, ", ".join(row.all_flags)),
         False,
     ),
 )
+NAME_COLUMN, HITS_COLUMN, TIME_COLUMN, AGREEMENT_COLUMN, HELD_OUT_COLUMN, GROUP_COLUMN, FLAGS_COLUMN = range(7)
 
 
 class WorkersModel(QAbstractTableModel):
