@@ -29,10 +29,11 @@ from crowdclust_app.gui.export_model import TablesModel
 from crowdclust_app.gui.export_parts import PartsBox
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Screen
-from crowdclust_app.gui.words import count_of, people_date
+from crowdclust_app.gui.words import count_of, of_stage, people_date
 from crowdclust_app.services.export_parts import TABLES, parts_in_the_way
 from crowdclust_app.services.export_preview import TableToWrite, files_in_the_way, tables_to_write
 from crowdclust_app.services.figures import RunInfo
+from crowdclust_app.services.leaves import exported_run
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -56,6 +57,7 @@ class ExportScreen(Screen):
         super().__init__(shell)
         self._campaign: Campaign | None = None
         self._reading: Job | None = None
+        self._usual: int | None = None
         self._looking: Job | None = None
         self._writing: Job | None = None
         self._written: Path | None = None
@@ -201,23 +203,27 @@ class ExportScreen(Screen):
         if self._reading is not None:
             self._reading.cancel()
         self._reading = self.shell.jobs.start(
-            "database", lambda _progress, _cancel: campaign.runs(), on_done=self._show_runs, owner=self
+            "database",
+            lambda _progress, _cancel: (campaign.runs(), exported_run(campaign)),
+            on_done=lambda found: self._show_runs(*found),
+            owner=self,
         )
 
     # --- content
 
-    def _show_runs(self, runs: tuple[RunInfo, ...]) -> None:
+    def _show_runs(self, runs: tuple[RunInfo, ...], usual: int | None) -> None:
         wanted = self._run.currentData()
-        newest = self._run.count() == 0 or self._run.currentIndex() == 0
+        chosen = self._run.count() > 0 and wanted != self._usual
+        self._usual = usual
         self._run.blockSignals(True)
         self._run.clear()
         for run in reversed(runs):
             clusters = count_of(int(str(run.summary["clusters"])), "cluster")
-            self._run.addItem(f"Run {run.number} · {clusters} · {people_date(run.created_at)}", run.number)
+            name = f"Run {run.number}{of_stage(run.stage)}"
+            self._run.addItem(f"{name} · {clusters} · {people_date(run.created_at)}", run.number)
         if not runs:
             self._run.addItem("No run yet: the tables of clusters are left out", None)
-        if not newest:
-            self._run.setCurrentIndex(max(0, self._run.findData(wanted)))
+        self._run.setCurrentIndex(max(0, self._run.findData(wanted if chosen else usual)))
         self._run.blockSignals(False)
         self._run.setEnabled(bool(runs))
         self._parts.offer_runs(bool(runs))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+
 ABSENT = "–"
 
 
@@ -36,3 +38,8 @@ def people_date(when: datetime, now: datetime | None = None) -> str:
 def count_of(number: int, one: str, many: str = "") -> str:
     """A number with its noun: 1 photo, 1,200 photos."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def of_stage(stage: str) -> str:
+    """Whose run it is: " of all/1", and nothing for the whole collection, which most runs are of."""
+    return "" if stage == WHOLE_COLLECTION else f" of {stage}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from crowdclust_app.services.figures import WorkerFigures
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.storage.connection import Connection
+
+_Stored = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def read_table(campaign: Campaign, stage: str, everything: bool = False) -> ResponseTable:
@@ -29,6 +32,20 @@ def read_table(campaign: Campaign, stage: str, everything: bool = False) -> Resp
     return table if inside is None else _restricted(table, np.array(inside, dtype=np.int64))
 
 
+def read_tables(campaign: Campaign, stages: Sequence[str]) -> dict[str, ResponseTable]:
+    """The tables of several stages, of one moment, as `read_table` has them."""
+    from crowdclust_app.storage import stages as rows
+
+    tables = {}
+    with campaign.database.read() as connection:
+        stored = _positions(connection)
+        for stage in stages:
+            table = table_in(connection, stage, stored=stored)
+            inside = rows.item_numbers(connection, stage)
+            tables[stage] = table if inside is None else _restricted(table, np.array(inside, dtype=np.int64))
+    return tables
+
+
 def _restricted(table: ResponseTable, inside: NDArray[np.int64]) -> ResponseTable:
     """The same table with these items alone; its responses hold no others."""
     place = np.full(table.n_items, -1, dtype=np.int64)
@@ -37,8 +54,13 @@ def _restricted(table: ResponseTable, inside: NDArray[np.int64]) -> ResponseTabl
     return replace(table, item_names=names, items=place[table.items])
 
 
-def table_in(connection: Connection, stage: str, everything: bool = False) -> ResponseTable:
-    """The same within a transaction; item numbers are the campaign's, and every item of the campaign is in it."""
+def table_in(
+    connection: Connection, stage: str, everything: bool = False, stored: _Stored | None = None
+) -> ResponseTable:
+    """The same within a transaction; item numbers are the campaign's, and every item of the campaign is in it.
+
+    With `stored`, the positions of all responses have been read already.
+    """
     from crowdclust_app.services.exclusions import exclusions_in
     from crowdclust_app.storage import answers, catalogue
 
@@ -49,7 +71,7 @@ def table_in(connection: Connection, stage: str, everything: bool = False) -> Re
     if not everything:
         left_out = exclusions_in(connection)
         rows = [row for row in rows if left_out.of(hit_names[row.hit], worker_names[row.worker]) is None]
-    response, position, items, groups = _positions(connection)
+    response, position, items, groups = stored or _positions(connection)
     place = np.full(int(max((row.response for row in rows), default=0)) + 1, -1, dtype=np.int64)
     place[[row.response for row in rows]] = np.arange(len(rows))
     known = response < len(place)
@@ -133,9 +155,7 @@ def worker_figures(campaign: Campaign) -> tuple[WorkerFigures, ...]:
     return tuple(figures)
 
 
-def _positions(
-    connection: Connection,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _positions(connection: Connection) -> _Stored:
     """Response, position, item and group of everything that was ever submitted, as columns."""
     from crowdclust_app.storage import answers
 
