@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering import kernels
-from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Judges, Scratch, Tiles
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Judges, Scratch, Sums, Tiles, aligned, padded
+from crowdclust_app.inference.crowdclustering.crew import Crew, cuts
 from crowdclust_app.inference.crowdclustering.data import Labels, tiles_of
+from crowdclust_app.inference.crowdclustering.order import STRETCH, Order, order_of
 from crowdclust_app.inference.crowdclustering.priors import WorkerPrior, independent_prior, shared_prior
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
@@ -88,6 +90,10 @@ class Beliefs:
     weights, weight_variances : ndarray of shape (J, D, D)
         Symmetric.
     biases, bias_variances : ndarray of shape (J,)
+    crew
+        Who does the work.
+    laid_out
+        Tiles of the same responses and their order, to be shared as far as positions do not matter; None to make them.
     prior
         Of the workers; at first the one that the settings name.
     """
@@ -100,35 +106,31 @@ class Beliefs:
     weight_variances: Floats
     biases: Floats
     bias_variances: Floats
+    crew: Crew = field(default_factory=Crew)
+    laid_out: InitVar[tuple[Tiles, Order] | None] = None
     prior: WorkerPrior = field(init=False)
     tiles: Tiles = field(init=False)
+    order: Order = field(init=False)
     judges: Judges = field(init=False)
-    work: Scratch = field(init=False)
+    sums: Sums = field(init=False)
+    work: list[Scratch] = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, laid_out: tuple[Tiles, Order] | None) -> None:
         D = self.settings.dimensions
-        P = D * (D + 1) // 2
         self.prior = independent_prior(D, self.settings.weight_variance, self.settings.bias_variance)
-        self.tiles = tiles_of(self.labels, D)
+        if laid_out is None:
+            self.tiles = tiles_of(self.labels, D)
+            self.order = order_of(self.tiles)
+        else:
+            self.tiles, self.order = laid_out[0].apart(), laid_out[1]
+        self.sums = Sums.empty(len(self.order.chunk_workers), D)
         width = int(np.diff(self.tiles.ptr).max())
-        self.work = Scratch(
-            curvature=np.zeros(width),
-            pull=np.zeros(width),
-            coefficients=np.zeros(P),
-            direction=np.zeros(D),
-            partners=np.zeros(P),
-            pulled=np.zeros(D),
-            precision=np.zeros((D, D)),
-            total=np.zeros(P),
-            shift=np.zeros(D),
-            vech_zeros=(0.0,) * P,
-            position_zeros=(0.0,) * D,
-        )
+        self.work = [Scratch.of(width, D) for _ in range(self.crew.size)]
         self.refresh_items()
         self.refresh_workers()
 
     @classmethod
-    def at_positions(cls, labels: Labels, settings: Settings, positions: Floats) -> Beliefs:
+    def at_positions(cls, labels: Labels, settings: Settings, positions: Floats, crew: Crew | None = None) -> Beliefs:
         """Start from these positions and from workers with `W = I`, `tau = 0`; who gave no label keeps the prior."""
         D = settings.dimensions
         J = labels.n_workers
@@ -144,6 +146,7 @@ class Beliefs:
             weight_variances=np.repeat(share * settings.weight_variance, D * D).reshape(J, D, D),
             biases=np.zeros(J),
             bias_variances=share * settings.bias_variance,
+            crew=crew or Crew(),
         )
 
     def copy(self) -> Beliefs:
@@ -156,27 +159,22 @@ class Beliefs:
             weight_variances=self.weight_variances.copy(),
             biases=self.biases.copy(),
             bias_variances=self.bias_variances.copy(),
+            laid_out=(self.tiles, self.order),
         )
         copied.prior = self.prior
         return copied
 
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """A tuple of length `D`, as the kernels want it."""
-        return (0,) * self.settings.dimensions
-
     def refresh_items(self) -> None:
         """Bring the tiles up to date after positions were set from outside."""
-        kernels.fill_tiles(self.dims, self.tiles, self.mean, self.variance)
+        kernels.fill_tiles(self.tiles, self.mean, self.variance)
 
     def refresh_workers(self) -> None:
         """Bring what the kernels need of the workers up to date."""
-        self.judges = Judges(
-            weights=self.weights,
-            moments=second_moments(self.weights, self.weight_variances),
-            bias=self.biases,
-            bias_variance=self.bias_variances,
-        )
+        J, D, _ = self.weights.shape
+        P = D * (D + 1) // 2
+        rows = aligned(J * padded(P) ** 2).reshape(J, padded(P), padded(P))
+        rows[:, :P, :P] = second_moments(self.weights, self.weight_variances)
+        self.judges = Judges(np.ascontiguousarray(self.weights), rows, self.biases, self.bias_variances)
 
     def update_items(self, prior_precision: Floats, prior_shift: Floats) -> None:
         """Sweep the items (section 4).
@@ -188,44 +186,103 @@ class Beliefs:
         prior_shift : ndarray of shape (n, D)
             Expected prior precision times prior mean.
         """
-        kernels.sweep_items(
-            self.dims,
-            self.tiles,
-            self.judges,
-            self.settings.label_weight,
-            prior_precision,
-            prior_shift,
-            self.mean,
-            self.variance,
-            self.work,
-        )
+        weight, order = self.settings.label_weight, self.order
 
-    def update_weights(self) -> None:
-        """Update the weights of all workers (section 5)."""
+        def sweep(items: Ints, work: Scratch) -> None:
+            kernels.sweep_items(
+                self.tiles,
+                self.judges,
+                weight,
+                prior_precision,
+                prior_shift,
+                items,
+                self.mean,
+                self.variance,
+                work,
+            )
+
+        for begin, end in zip(order.steps[:-1].tolist(), order.steps[1:].tolist(), strict=True):
+            items = order.items[begin:end]
+            parts = cuts(order.item_loads[begin:end], self.crew.size if order.independent else 1)
+            self.crew.share(sweep, [(items[a:b], work) for (a, b), work in zip(parts, self.work, strict=False)])
+
+    def update_weights(self) -> Floats:
+        """Update the weights of all workers (section 5).
+
+        Returns
+        -------
+        ndarray of shape (J, 3)
+            As of `sum_labels`: the first two for the biases, with the new weights and every `Delta` as it was
+            before; the third the bound before.
+        """
         D = self.settings.dimensions
+        sums = self._sum()
+        weight = self.settings.label_weight
         P = D * (D + 1) // 2
-        J = self.labels.n_workers
-        gamma = np.empty((J, P, P))
-        lin = np.empty((J, D, D))
-        kernels.gather_workers(self.dims, self.tiles, self.judges, self.settings.label_weight, gamma, lin, self.work)
-        precision = -2.0 * pair_feature_moments(gamma + gamma.transpose(0, 2, 1), D)
+        gamma = self._by_worker(sums.gamma[:, :, :P])
+        precision = -2.0 * weight * pair_feature_moments(gamma + gamma.transpose(0, 2, 1), D)
         precision += np.diag(1.0 / self.prior.weight_variances)
-        both = lin + lin.transpose(0, 2, 1)
+        cross = self._by_worker(sums.cross)
+        both = 2.0 * self.biases[:, None, None] * (cross + cross.transpose(0, 2, 1))
+        both = weight * (both + self._by_worker(sums.labels))
         both[:, np.arange(D), np.arange(D)] *= 0.5
         right = vech(both) + self.prior.weight_means / self.prior.weight_variances
+        bound = self._per_worker(sums)[:, 2]
         solution = np.linalg.solve(precision, right[..., None])[..., 0]
         self.weights = unvech(np.asarray(solution, dtype=np.float64), D)
         self.weight_variances = unvech(1.0 / np.diagonal(precision, axis1=1, axis2=2), D)
         self.refresh_workers()
+        found = self._per_worker(sums)
+        found[:, 2] = bound
+        return found
 
     def sum_labels(self) -> Floats:
-        """The sums of `kernels.sum_labels`, worker by worker; shape (J, 3)."""
-        sums = np.empty((self.labels.n_workers, 3))
-        kernels.sum_labels(self.dims, self.tiles, self.judges, self.settings.label_weight, sums, self.work)
-        return sums
+        """Sums for the biases (section 5) and the likelihood's bound (section 2), worker by worker.
+
+        Returns
+        -------
+        ndarray of shape (J, 3)
+            `sum lambda`, `sum (l / 2 + 2 lambda E[phi].M)` and `sum log g(Delta) + (l E[A] - Delta) / 2`, all times the
+            label weight.
+        """
+        return self._per_worker(self._sum())
+
+    def _sum(self) -> Sums:
+        """Sum over all labels, chunk by chunk."""
+        order = self.order
+
+        def gather(first: int, last: int, work: Scratch) -> None:
+            kernels.sum_labels(self.tiles, self.judges, order.chunks, first, last, self.sums, work)
+
+        passes = max(1, int(order.chunk_loads.sum()) // STRETCH)
+        for begin, end in cuts(order.chunk_loads, passes):
+            parts = cuts(order.chunk_loads[begin:end], self.crew.size)
+            self.crew.share(
+                gather, [(begin + a, begin + b, work) for (a, b), work in zip(parts, self.work, strict=False)]
+            )
+        return self.sums
+
+    def _by_worker(self, sums: Floats) -> Floats:
+        """Sums by chunk as sums by worker: (C, ...) to (J, ...)."""
+        J = self.labels.n_workers
+        if len(sums) == J and np.array_equal(self.order.chunk_workers, np.arange(J)):
+            return sums
+        found = np.zeros((J, *sums.shape[1:]))
+        first = np.flatnonzero(np.diff(self.order.chunk_workers, prepend=-1))
+        found[self.order.chunk_workers[first]] = np.add.reduceat(sums, first, axis=0)
+        return found
+
+    def _per_worker(self, sums: Sums) -> Floats:
+        """What `sum_labels` returns, with the weights and biases as they are now."""
+        half = self.labels.half_labels
+        curved = self._by_worker(sums.curved)
+        pulled = half + 2.0 * np.einsum("jde,jde->j", self.weights, self._by_worker(sums.cross))
+        linear = 0.5 * np.einsum("jde,jde->j", self.weights, self._by_worker(sums.labels)) + half * self.biases
+        found = np.column_stack([curved, pulled, linear + self._by_worker(sums.bound)])
+        return np.asarray(self.settings.label_weight * found)
 
     def update_biases(self, sums: Floats) -> None:
-        """Update the biases (section 5) from fresh `sum_labels`."""
+        """Update the biases (section 5) from fresh sums, of `update_weights` or `sum_labels`."""
         self.bias_variances = 1.0 / (1.0 / self.prior.bias_variance - 2.0 * sums[:, 0])
         self.biases = self.bias_variances * (sums[:, 1] + self.prior.bias_mean / self.prior.bias_variance)
         self.judges = self.judges._replace(bias=self.biases, bias_variance=self.bias_variances)

@@ -8,10 +8,7 @@ import numpy as np
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
-from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Tiles
-from crowdclust_app.inference.crowdclustering.kernels import LANES
-
-PADDING_GROUP = -1.0
+from crowdclust_app.inference.crowdclustering.arrays import FEATURES, LANES, Floats, Ints, Tiles, aligned, padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +27,8 @@ class Labels:
         Item (counted among those with labels) and group number.
     workers : ndarray of shape (R,)
         Who gave each response, ascending.
+    half_labels : ndarray of shape (J,)
+        Half the sum of each worker's labels.
     """
 
     n_items: int
@@ -40,6 +39,7 @@ class Labels:
     items: Ints
     groups: Ints
     workers: Ints
+    half_labels: Floats
 
     @property
     def sizes(self) -> Ints:
@@ -81,43 +81,76 @@ def labels_of(table: ResponseTable, consensus: bool) -> Labels:
     useful = np.flatnonzero(table.sizes >= 2)
     kept = table.take(useful[np.argsort(workers[useful], kind="stable")])
     shown, items = np.unique(kept.items, return_inverse=True)
+    by_worker = np.sort(workers[useful])
+    n_workers = 1 if consensus else table.n_workers
     return Labels(
         n_items=len(shown),
-        n_workers=1 if consensus else table.n_workers,
+        n_workers=n_workers,
         n_pairs=kept.n_pair_labels,
         shown=shown,
         response_ptr=kept.response_ptr,
         items=items.astype(np.int64),
         groups=kept.groups,
-        workers=np.sort(workers[useful]),
+        workers=by_worker,
+        half_labels=_half_labels(kept, by_worker, n_workers),
     )
+
+
+def _half_labels(table: ResponseTable, workers: Ints, n_workers: int) -> Floats:
+    """Pairs in one group less half of all pairs, by worker."""
+    response = np.repeat(np.arange(table.n_responses), table.sizes)
+    named = response * (int(table.groups.max()) + 1) + table.groups
+    _, first, counts = np.unique(named, return_index=True, return_counts=True)
+    same = np.bincount(workers[response[first]], counts * (counts - 1) / 2, minlength=n_workers)
+    pairs = np.bincount(workers, table.sizes * (table.sizes - 1) / 2, minlength=n_workers)
+    return np.asarray(same - 0.5 * pairs)
 
 
 def tiles_of(labels: Labels, dimensions: int) -> Tiles:
     """Lay out the tiles of the kernels, without the items' moments yet."""
-    rows = dimensions * (dimensions + 1) // 2 + dimensions + 1
-    sizes = labels.sizes
-    padded = -(-sizes // LANES) * LANES
-    ptr = np.concatenate([[0], np.cumsum(padded)]).astype(np.int64)
-    response = np.repeat(np.arange(labels.n_responses), sizes)
-    column = np.arange(len(labels.items)) - labels.response_ptr[response]
-    items = np.full(ptr[-1], -1, dtype=np.int64)
-    items[ptr[response] + column] = labels.items
-    features: Floats = np.zeros(rows * ptr[-1])
-    # the last row of each tile holds the group numbers
-    last_row = rows * ptr[:-1] + (rows - 1) * padded
-    for r in range(labels.n_responses):
-        features[last_row[r] : last_row[r] + padded[r]] = PADDING_GROUP
-    features[last_row[response] + column] = labels.groups
-    order = np.argsort(labels.items, kind="stable")
-    item_ptr = np.concatenate([[0], np.cumsum(np.bincount(labels.items, minlength=labels.n_items))]).astype(np.int64)
+    sizes, n_responses = labels.sizes, labels.n_responses
+    response = np.repeat(np.arange(n_responses), sizes)
+    ascending = np.lexsort((labels.items, response))
+    items = labels.items[ascending]
+    numbers: dict[bytes, int] = {}
+    tile_of = np.empty(n_responses, dtype=np.int64)
+    for r in range(n_responses):
+        content = items[labels.response_ptr[r] : labels.response_ptr[r + 1]].tobytes()
+        tile_of[r] = numbers.setdefault(content, len(numbers))
+    first = np.unique(tile_of, return_index=True)[1]
+    tile_sizes = sizes[first]
+    ptr = _starts(-(-tile_sizes // LANES) * LANES)
+    tile = np.repeat(np.arange(len(first)), tile_sizes)
+    column = np.arange(len(tile)) - _starts(tile_sizes)[tile]
+    shown = items[labels.response_ptr[first][tile] + column]
+    padded_items = np.full(ptr[-1], -1, dtype=np.int64)
+    padded_items[ptr[tile] + column] = shown
+    by_item = np.argsort(shown, kind="stable")
+    named = response * (int(labels.groups.max()) + 1) + labels.groups[ascending]
+    group, groups = np.unique(named, return_inverse=True)
+    group_response = group // (int(labels.groups.max()) + 1)
+    rows = padded(dimensions * (dimensions + 1) // 2 + dimensions, FEATURES)
     return Tiles(
-        features=features,
+        rows=rows,
+        features=aligned(rows * int(ptr[-1])),
         ptr=ptr,
-        sizes=sizes,
+        sizes=tile_sizes,
+        items=padded_items,
+        item_ptr=_starts(np.bincount(shown, minlength=labels.n_items)),
+        item_tile=tile[by_item],
+        item_column=column[by_item],
+        tile_of=tile_of,
         workers=labels.workers,
-        items=items,
-        item_ptr=item_ptr,
-        item_response=response[order],
-        item_column=column[order],
+        answer_ptr=_starts(np.bincount(tile_of)),
+        answers=np.argsort(tile_of, kind="stable"),
+        group_ptr=labels.response_ptr,
+        groups=groups.astype(np.int64),
+        first_group=_starts(np.bincount(group_response, minlength=n_responses)),
+        tile_sums=np.empty((len(first), dimensions)),
+        group_sums=np.empty((len(group), dimensions)),
     )
+
+
+def _starts(lengths: Ints) -> Ints:
+    """Where pieces of these lengths start, and the end."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

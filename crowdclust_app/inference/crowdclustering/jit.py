@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
-from numba.cpython.unsafe import tuple as numba_tuple
 from numba.extending import intrinsic
 
-__all__ = ["exact_part", "float_from_bits", "kernel", "part", "tuple_setitem"]
+__all__ = ["exact_part", "float_from_bits", "kernel", "part"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,6 +55,3 @@ def _bitcast(typing_context: Any, bits: Any) -> Any:
 
 # Reads a 64-bit integer as the double with the same bits; for use inside kernels.
 float_from_bits = cast(Callable[[Any], float], intrinsic(_bitcast))
-
-# A tuple with one entry replaced, `(tuple, index, value)`; for use inside kernels, where indices unroll to constants.
-tuple_setitem = cast(Callable[[tuple[float, ...], int, float], tuple[float, ...]], numba_tuple.tuple_setitem)

@@ -7,72 +7,34 @@ variances, `Z = vech(m m' + diag v)` (length `P = D (D + 1) / 2`), a worker's we
     E[A]   = (M m_a)' m_b + t
     E[A^2] = (R Z_a)' Z_b + 2 t (M m_a)' m_b + t^2 + w
 
-So a response is a *tile*: `P + D + 1` rows (`Z`, `m`, group number) of `M_r` columns, padded with zeros to a multiple
-of 8. One row of labels (item `a` against its partners) is a matrix-vector product with the tile, the logistic
-function's curvature `lambda` element by element, and a product back. All inner loops run over the partners.
-
-The dimension `D` is the length of the tuple `dims`, so it is known when a kernel is compiled and short loops unroll.
+So the items of a HIT are a *tile*: `P + D` rows (`Z`, `m`) of `M` columns, padded with zeros to a multiple of 8; all
+responses to these items share it. One row of labels (item `a` against its partners, by one worker) is a
+matrix-vector product with the tile, the logistic function's curvature `lambda` element by element, and a product back.
+All inner loops run over the partners. What the labels themselves add (`l / 2` times something) follows from the sums of
+the positions in each group, which are kept.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.inference.crowdclustering.arrays import Dims, Floats, Judges, Scratch, Tiles
-from crowdclust_app.inference.crowdclustering.jit import (
-    exact_part,
-    float_from_bits,
-    kernel,
-    part,
-    tuple_setitem,
+from crowdclust_app.inference.crowdclustering.arrays import (
+    CELLS,
+    CHUNK,
+    FEATURES,
+    LANES,
+    Floats,
+    Ints,
+    Judges,
+    Scratch,
+    Sums,
+    Tiles,
 )
+from crowdclust_app.inference.crowdclustering.jit import kernel, part
+from crowdclust_app.inference.crowdclustering.logistic import exponential, root
 
-LANES = 8
-# Beyond this, exp(-Delta) is lost in 1 + exp(-Delta) many times over.
-LARGEST_EXPONENT = 60.0
-SMALLEST_SQUARE = 1e-60
-# Up to this dimension the short loops over `Z` unroll within the loop over partners, which then vectorises. Above it
-# they no longer do (measured at D = 6: 20 times slower), so there each row of the tile is a loop of its own.
-UNROLLED = 4
 # The product of this many factors of at most 2 is still a double.
 FACTORS = 512
-
-
-@exact_part
-def exponential(delta: float) -> float:
-    """`exp(-delta) - 1` for `delta >= 0`, to the last few bits also where it is small; no branches."""
-    x = -min(delta, LARGEST_EXPONENT)
-    k: float = np.floor(x * 1.4426950408889634 + 0.5)
-    r = x - k * 0.6931471805599453
-    s = 1.0 / 6227020800.0
-    s = s * r + 1.0 / 479001600.0
-    s = s * r + 1.0 / 39916800.0
-    s = s * r + 1.0 / 3628800.0
-    s = s * r + 1.0 / 362880.0
-    s = s * r + 1.0 / 40320.0
-    s = s * r + 1.0 / 5040.0
-    s = s * r + 1.0 / 720.0
-    s = s * r + 1.0 / 120.0
-    s = s * r + 1.0 / 24.0
-    s = s * r + 1.0 / 6.0
-    s = s * r + 0.5
-    small = r + r * r * s
-    power = float_from_bits((np.int64(np.int32(k)) + 1023) << 52)
-    return power * small + (power - 1.0)
-
-
-@exact_part
-def root(square: float) -> float:
-    """`Delta` from its square; rounding may have left that at zero or just below."""
-    return np.sqrt(max(square, SMALLEST_SQUARE))  # type: ignore[no-any-return]
-
-
-@part
-def curvature_of(square: float, weight: float) -> float:
-    """`kappa lambda(Delta) = -kappa tanh(Delta / 2) / (4 Delta)` from `Delta^2`."""
-    delta = root(square)
-    e = exponential(delta)
-    return weight * e / (4.0 * delta * (2.0 + e))  # 0 <= -e < 1
 
 
 @part
@@ -82,103 +44,93 @@ def at(base: int, row: int, width: int, column: int) -> int:
 
 
 @part
-def face(dims: Dims, tiles: Tiles, judges: Judges, r: int, a: int, work: Scratch) -> None:
-    """For the item in column `a` of response `r`: its `R Z_a` and `M m_a`."""
-    D = len(dims)
+def times(judges: Judges, j: int, vector: Floats, out: Floats) -> None:
+    """`R_j` times a vector of length `P`; entries of `out` beyond `P` are spoilt."""
+    length = judges.padded.shape[2]
+    out[:length] = 0.0
+    for p in range(0, length, CHUNK):
+        v0, v1, v2, v3 = vector[p], vector[p + 1], vector[p + 2], vector[p + 3]
+        for q in range(length):
+            s = judges.padded[j, p, q] * v0 + judges.padded[j, p + 1, q] * v1
+            out[q] += s + (judges.padded[j, p + 2, q] * v2 + judges.padded[j, p + 3, q] * v3)
+
+
+@part
+def face(judges: Judges, j: int, point: Floats, work: Scratch) -> None:
+    """For an item with these features and worker `j`: `R Z_a` and `2 t M m_a`."""
+    D = judges.weights.shape[1]
     P = D * (D + 1) // 2
-    width = tiles.ptr[r + 1] - tiles.ptr[r]
-    base = (P + D + 1) * tiles.ptr[r]
-    j = tiles.workers[r]
-    for q in range(P):
-        work.coefficients[q] = 0.0
-    for p in range(P):
-        z = tiles.features[at(base, p, width, a)]
-        for q in range(P):
-            work.coefficients[q] += judges.moments[j, p, q] * z
+    times(judges, j, point, work.coefficients)
+    twice = 2.0 * judges.bias[j]
     for d in range(D):
         u = 0.0
         for e in range(D):
-            u += judges.weights[j, d, e] * tiles.features[at(base, P + e, width, a)]
-        work.direction[d] = u
+            u += judges.weights[j, d, e] * point[P + e]
+        work.coefficients[P + d] = twice * u
 
 
 @part
-def weigh(dims: Dims, tiles: Tiles, judges: Judges, weight: float, r: int, a: int, start: int, work: Scratch) -> None:
-    """Curvature and pull of the item in column `a` with the partners from column `start` on; needs `face`."""
-    D = len(dims)
-    P = D * (D + 1) // 2
-    width = tiles.ptr[r + 1] - tiles.ptr[r]
-    base = (P + D + 1) * tiles.ptr[r]
-    bias = judges.bias[tiles.workers[r]]
-    constant = bias * bias + judges.bias_variance[tiles.workers[r]]
-    group = tiles.features[at(base, P + D, width, a)]
-    half = 0.5 * weight
-    if D <= UNROLLED:
-        for b in range(start, width):
-            inner = 0.0
-            for d in range(D):
-                inner += work.direction[d] * tiles.features[at(base, P + d, width, b)]
-            square = constant + 2.0 * bias * inner
-            for q in range(P):
-                square += work.coefficients[q] * tiles.features[at(base, q, width, b)]
-            work.curvature[b] = curvature_of(square, weight)
-    else:
-        work.curvature[start:width] = constant
-        for d in range(D):
-            scale = 2.0 * bias * work.direction[d]
-            for b in range(start, width):
-                work.curvature[b] += scale * tiles.features[at(base, P + d, width, b)]
-        for q in range(P):
-            scale = work.coefficients[q]
-            for b in range(start, width):
-                work.curvature[b] += scale * tiles.features[at(base, q, width, b)]
-        for b in range(start, width):
-            work.curvature[b] = curvature_of(work.curvature[b], weight)
-    for b in range(start, width):
-        label = half if tiles.features[at(base, P + D, width, b)] == group else -half
-        work.pull[b] = label + 2.0 * bias * work.curvature[b]
+def squares(tiles: Tiles, judges: Judges, h: int, j: int, start: int, first: int, work: Scratch) -> None:
+    """`Delta^2` with the partners from column `start` of tile `h` on, into cells from `first` on; needs `face`."""
+    width = tiles.ptr[h + 1] - tiles.ptr[h]
+    base = tiles.rows * tiles.ptr[h]
+    cells = work.curvature[first : first + width - start]
+    cells[:] = judges.bias[j] * judges.bias[j] + judges.bias_variance[j]
+    for q in range(0, tiles.rows, FEATURES):
+        c0, c1, c2, c3 = (
+            work.coefficients[q],
+            work.coefficients[q + 1],
+            work.coefficients[q + 2],
+            work.coefficients[q + 3],
+        )
+        c4, c5, c6 = work.coefficients[q + 4], work.coefficients[q + 5], work.coefficients[q + 6]
+        for b in range(len(cells)):
+            s = c0 * tiles.features[at(base, q, width, start + b)]
+            s += c1 * tiles.features[at(base, q + 1, width, start + b)]
+            s += c2 * tiles.features[at(base, q + 2, width, start + b)]
+            s += c3 * tiles.features[at(base, q + 3, width, start + b)]
+            s += c4 * tiles.features[at(base, q + 4, width, start + b)]
+            s += c5 * tiles.features[at(base, q + 5, width, start + b)]
+            cells[b] += s + c6 * tiles.features[at(base, q + 6, width, start + b)]
 
 
 @part
-def gather(dims: Dims, tiles: Tiles, r: int, start: int, work: Scratch) -> None:
-    """Sum the partners from column `start` on: `curvature_b Z_b` and `pull_b m_b`. Padding is zero and adds nothing."""
-    D = len(dims)
-    P = D * (D + 1) // 2
-    width = tiles.ptr[r + 1] - tiles.ptr[r]
-    base = (P + D + 1) * tiles.ptr[r]
-    if D <= UNROLLED:
-        # Sums are kept in tuples: as entries of an array they would be written back after every partner.
-        partners = work.vech_zeros
-        for b in range(start, width):
-            curvature = work.curvature[b]
-            for q in range(P):
-                z = tiles.features[at(base, q, width, b)]
-                partners = tuple_setitem(partners, q, partners[q] + curvature * z)
-        for q in range(P):
-            work.partners[q] = partners[q]
-    else:
-        for q in range(P):
-            summed = 0.0
-            for b in range(start, width):
-                summed += work.curvature[b] * tiles.features[at(base, q, width, b)]
-            work.partners[q] = summed
-    pulled = work.position_zeros
-    for b in range(start, width):
-        pull = work.pull[b]
-        for d in range(D):
-            m = tiles.features[at(base, P + d, width, b)]
-            pulled = tuple_setitem(pulled, d, pulled[d] + pull * m)
-    for d in range(D):
-        work.pulled[d] = pulled[d]
+def gather(tiles: Tiles, h: int, start: int, first: int, work: Scratch, out: Floats) -> None:
+    """Sum `lambda_b Z_b` and `lambda_b m_b` over the partners from column `start` on. Padding is zero."""
+    width = tiles.ptr[h + 1] - tiles.ptr[h]
+    base = tiles.rows * tiles.ptr[h]
+    cells = work.curvature[first : first + width - start]
+    for q in range(0, tiles.rows, FEATURES):
+        s0, s1, s2, s3, s4, s5, s6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for b in range(len(cells)):
+            curvature = cells[b]
+            s0 += curvature * tiles.features[at(base, q, width, start + b)]
+            s1 += curvature * tiles.features[at(base, q + 1, width, start + b)]
+            s2 += curvature * tiles.features[at(base, q + 2, width, start + b)]
+            s3 += curvature * tiles.features[at(base, q + 3, width, start + b)]
+            s4 += curvature * tiles.features[at(base, q + 4, width, start + b)]
+            s5 += curvature * tiles.features[at(base, q + 5, width, start + b)]
+            s6 += curvature * tiles.features[at(base, q + 6, width, start + b)]
+        out[q], out[q + 1], out[q + 2], out[q + 3] = s0, s1, s2, s3
+        out[q + 4], out[q + 5], out[q + 6] = s4, s5, s6
 
 
 @part
-def place(dims: Dims, tiles: Tiles, r: int, column: int, mean: Floats, variance: Floats, item: int) -> None:
-    """Write an item's `Z` and `m` into its column of a tile."""
-    D = len(dims)
+def pick(tiles: Tiles, h: int, column: int, point: Floats) -> None:
+    """Copy the features of the item in one column of a tile."""
+    width = tiles.ptr[h + 1] - tiles.ptr[h]
+    base = tiles.rows * tiles.ptr[h]
+    for q in range(tiles.rows):
+        point[q] = tiles.features[at(base, q, width, column)]
+
+
+@part
+def place(tiles: Tiles, h: int, column: int, mean: Floats, variance: Floats, item: int) -> None:
+    """Write an item's `Z` and `m` into its column of a tile, and move the sums of the groups it is in."""
+    D = mean.shape[1]
     P = D * (D + 1) // 2
-    width = tiles.ptr[r + 1] - tiles.ptr[r]
-    base = (P + D + 1) * tiles.ptr[r]
+    width = tiles.ptr[h + 1] - tiles.ptr[h]
+    base = tiles.rows * tiles.ptr[h]
     q = 0
     for d in range(D):
         for e in range(d, D):
@@ -187,13 +139,18 @@ def place(dims: Dims, tiles: Tiles, r: int, column: int, mean: Floats, variance:
                 z += variance[item, d]
             tiles.features[at(base, q, width, column)] = z
             q += 1
+        moved = mean[item, d] - tiles.features[at(base, P + d, width, column)]
         tiles.features[at(base, P + d, width, column)] = mean[item, d]
+        tiles.tile_sums[h, d] += moved
+        for k in range(tiles.answer_ptr[h], tiles.answer_ptr[h + 1]):
+            r = tiles.answers[k]
+            tiles.group_sums[tiles.groups[tiles.group_ptr[r] + column], d] += moved
 
 
 @part
-def solve(dims: Dims, matrix: Floats, right: Floats, mean: Floats, variance: Floats, item: int) -> None:
+def solve(matrix: Floats, right: Floats, mean: Floats, variance: Floats, item: int) -> None:
     """Mean `matrix^-1 right` and variances `1 / diag(matrix)` of one item; Cholesky in place, lower triangle."""
-    D = len(dims)
+    D = mean.shape[1]
     for d in range(D):
         variance[item, d] = 1.0 / matrix[d, d]
     for d in range(D):
@@ -218,67 +175,81 @@ def solve(dims: Dims, matrix: Floats, right: Floats, mean: Floats, variance: Flo
 
 
 @kernel
-def fill_tiles(dims: Dims, tiles: Tiles, mean: Floats, variance: Floats) -> None:
-    """Write all items' moments into all tiles."""
-    for r in range(len(tiles.sizes)):
-        for column in range(tiles.sizes[r]):
-            place(dims, tiles, r, column, mean, variance, tiles.items[tiles.ptr[r] + column])
+def fill_tiles(tiles: Tiles, mean: Floats, variance: Floats) -> None:
+    """Write all items' moments into all tiles, and sum their positions."""
+    tiles.tile_sums[:] = 0.0
+    tiles.group_sums[:] = 0.0
+    tiles.features[:] = 0.0
+    for h in range(len(tiles.sizes)):
+        for column in range(tiles.sizes[h]):
+            place(tiles, h, column, mean, variance, tiles.items[tiles.ptr[h] + column])
 
 
 @kernel
 def sweep_items(
-    dims: Dims,
     tiles: Tiles,
     judges: Judges,
     weight: float,
     prior_precision: Floats,
     prior_shift: Floats,
+    items: Ints,
     mean: Floats,
     variance: Floats,
     work: Scratch,
 ) -> None:
-    """Update every item in turn, each from the newest positions of its partners (section 4).
+    """Update these items in turn, each from the newest positions of its partners (section 4).
 
     Parameters
     ----------
-    dims
-        A tuple of length `D`.
-    tiles, judges
-        Responses and workers; the tiles follow the items as they move.
-    weight
-        Label weight `kappa`.
-    prior_precision : ndarray of shape (n, D, D)
-        Each item's expected prior precision.
-    prior_shift : ndarray of shape (n, D)
-        Expected prior precision times prior mean.
-    mean, variance : ndarray of shape (n, D)
-        The items' posterior, updated in place.
+    tiles, judges, weight
+        Responses and workers, and the label weight `kappa`; the tiles follow the items as they move.
+    prior_precision, prior_shift : ndarray of shape (n, D, D) and (n, D)
+        Each item's expected prior precision, and that times the prior mean.
+    items, mean, variance
+        Which items, in this order; the items' posterior, updated in place.
     work
         Working memory.
     """
-    D = len(dims)
+    D = mean.shape[1]
     P = D * (D + 1) // 2
-    for i in range(len(mean)):
-        for q in range(P):
+    for i in items:
+        for q in range(len(work.total)):
             work.total[q] = 0.0
         for d in range(D):
             work.shift[d] = prior_shift[i, d]
+        point, partners = work.points[0], work.partners[0]
         for k in range(tiles.item_ptr[i], tiles.item_ptr[i + 1]):
-            r = tiles.item_response[k]
-            a = tiles.item_column[k]
-            j = tiles.workers[r]
-            face(dims, tiles, judges, r, a, work)
-            weigh(dims, tiles, judges, weight, r, a, 0, work)
-            work.curvature[a] = 0.0
-            work.pull[a] = 0.0
-            gather(dims, tiles, r, 0, work)
-            for p in range(P):
-                z = work.partners[p]
-                for q in range(P):
-                    work.total[q] += judges.moments[j, p, q] * z
-            for d in range(D):
-                for e in range(D):
-                    work.shift[d] += judges.weights[j, d, e] * work.pulled[e]
+            h, a = tiles.item_tile[k], tiles.item_column[k]
+            width = tiles.ptr[h + 1] - tiles.ptr[h]
+            pick(tiles, h, a, point)
+            at_once = max(1, CELLS // width)
+            for begin in range(tiles.answer_ptr[h], tiles.answer_ptr[h + 1], at_once):
+                answers = tiles.answers[begin : min(begin + at_once, tiles.answer_ptr[h + 1])]
+                for n in range(len(answers)):
+                    j = tiles.workers[answers[n]]
+                    face(judges, j, point, work)
+                    squares(tiles, judges, h, j, 0, n * width, work)
+                cells = work.curvature[: len(answers) * width]
+                for b in range(len(cells)):
+                    delta = root(cells[b])
+                    e = exponential(delta)
+                    cells[b] = weight * e / (4.0 * delta * (2.0 + e))  # 0 <= -e < 1
+                for n in range(len(answers)):
+                    r = answers[n]
+                    j = tiles.workers[r]
+                    cells[n * width + a] = 0.0
+                    gather(tiles, h, 0, n * width, work, partners)
+                    times(judges, j, partners, work.product)
+                    for q in range(len(work.total)):
+                        work.total[q] += work.product[q]
+                    # the item's own position is in both sums
+                    group = tiles.groups[tiles.group_ptr[r] + a]
+                    twice = 2.0 * judges.bias[j]
+                    for d in range(D):
+                        label = tiles.group_sums[group, d] - 0.5 * (tiles.tile_sums[h, d] + point[P + d])
+                        pull = weight * label + twice * partners[P + d]
+                        for e in range(D):
+                            work.shift[e] += judges.weights[j, e, d] * pull
         q = 0
         for d in range(D):
             # entries off the diagonal of `R Z` stand for two entries of the matrix
@@ -287,106 +258,140 @@ def sweep_items(
             for e in range(d + 1, D):
                 work.precision[e, d] = prior_precision[i, e, d] - work.total[q]
                 q += 1
-        solve(dims, work.precision, work.shift, mean, variance, i)
+        solve(work.precision, work.shift, mean, variance, i)
         for k in range(tiles.item_ptr[i], tiles.item_ptr[i + 1]):
-            place(dims, tiles, tiles.item_response[k], tiles.item_column[k], mean, variance, i)
-
-
-@kernel
-def gather_workers(
-    dims: Dims, tiles: Tiles, judges: Judges, weight: float, gamma: Floats, lin: Floats, work: Scratch
-) -> None:
-    """Sums for the workers' weights (section 5), pairs `a < b` once.
-
-    Parameters
-    ----------
-    dims, tiles, judges, weight, work
-        As for `sweep_items`.
-    gamma : ndarray of shape (J, P, P)
-        Receives `sum lambda Z_a Z_b'`; the design's `Gamma` is this plus its transpose.
-    lin : ndarray of shape (J, D, D)
-        Receives `sum (l / 2 + 2 lambda t) m_a m_b'`.
-    """
-    D = len(dims)
-    P = D * (D + 1) // 2
-    gamma[:] = 0.0
-    lin[:] = 0.0
-    for r in range(len(tiles.sizes)):
-        j = tiles.workers[r]
-        width = tiles.ptr[r + 1] - tiles.ptr[r]
-        base = (P + D + 1) * tiles.ptr[r]
-        for a in range(tiles.sizes[r] - 1):
-            start = (a + 1) // LANES * LANES
-            face(dims, tiles, judges, r, a, work)
-            weigh(dims, tiles, judges, weight, r, a, start, work)
-            for b in range(start, a + 1):
-                work.curvature[b] = 0.0
-                work.pull[b] = 0.0
-            gather(dims, tiles, r, start, work)
-            for p in range(P):
-                z = tiles.features[at(base, p, width, a)]
-                for q in range(P):
-                    gamma[j, p, q] += z * work.partners[q]
-            for d in range(D):
-                m = tiles.features[at(base, P + d, width, a)]
-                for e in range(D):
-                    lin[j, d, e] += m * work.pulled[e]
+            place(tiles, tiles.item_tile[k], tiles.item_column[k], mean, variance, i)
 
 
 @part
-def add_row(
-    dims: Dims, tiles: Tiles, judges: Judges, r: int, a: int, start: int, stop: int, work: Scratch, sums: Floats
-) -> None:
-    """Add the labels of column `a` with the partners in columns `start` to `stop` that come after it; needs `face`."""
-    D = len(dims)
-    P = D * (D + 1) // 2
-    width = tiles.ptr[r + 1] - tiles.ptr[r]
-    base = (P + D + 1) * tiles.ptr[r]
-    size = tiles.sizes[r]
-    j = tiles.workers[r]
-    bias = judges.bias[j]
-    constant = bias * bias + judges.bias_variance[j]
-    group = tiles.features[at(base, P + D, width, a)]
-    curved, pulled, linear, product = 0.0, 0.0, 0.0, 1.0
-    for b in range(start, stop):
-        inner = 0.0
-        for d in range(D):
-            inner += work.direction[d] * tiles.features[at(base, P + d, width, b)]
-        square = constant + 2.0 * bias * inner
-        for q in range(P):
-            square += work.coefficients[q] * tiles.features[at(base, q, width, b)]
-        delta = root(square)
+def count_rows(tiles: Tiles, h: int, first: int, work: Scratch) -> tuple[int, int]:
+    """Say which cells of the rows from `first` on are pairs `a < b`; return the last row that fits and the cells."""
+    width, size = tiles.ptr[h + 1] - tiles.ptr[h], tiles.sizes[h]
+    filled, a = 0, first
+    while a < size - 1:
+        start = (a + 1) // LANES * LANES
+        if a > first and filled + width - start > CELLS:
+            break
+        counts = work.counts[filled : filled + width - start]
+        counts[:] = 1.0
+        counts[: a + 1 - start] = 0.0
+        counts[size - start :] = 0.0
+        filled += width - start
+        a += 1
+    return a, filled
+
+
+@part
+def weigh_cells(filled: int, work: Scratch) -> tuple[float, float]:
+    """Turn `Delta^2` into `lambda`, 0 where no pair counts; return `sum lambda`, `sum log g(Delta) - Delta / 2`."""
+    cells, counts = work.curvature[:filled], work.counts[:filled]
+    deltas, factors = work.deltas[:filled], work.factors[:filled]
+    for b in range(filled):
+        delta = root(cells[b])
         e = exponential(delta)
-        counts = 1.0 if (b > a) & (b < size) else 0.0
-        curvature = counts * e / (4.0 * delta * (2.0 + e))
-        label = 0.5 * counts if tiles.features[at(base, P + D, width, b)] == group else -0.5 * counts
-        curved += curvature
-        pulled += label + 2.0 * curvature * inner
-        linear += label * (inner + bias) - 0.5 * counts * delta
+        count = counts[b]
+        deltas[b] = count * delta
         # log g(delta) = -log(1 + exp(-delta)): one logarithm for many labels
-        product *= 1.0 + counts * (1.0 + e)
-    sums[j, 0] += curved
-    sums[j, 1] += pulled
-    sums[j, 2] += linear - np.log(product)
+        factors[b] = 1.0 + count * (1.0 + e)
+        cells[b] = count * e / (4.0 * delta * (2.0 + e))
+    curved, bound = 0.0, 0.0
+    for b in range(filled):
+        curved += cells[b]
+        bound -= deltas[b]
+    bound *= 0.5
+    for begin in range(0, filled, FACTORS):
+        few = factors[begin : begin + FACTORS]
+        product = 1.0
+        for b in range(len(few)):
+            product *= few[b]
+        bound -= np.log(product)
+    return curved, bound
+
+
+@part
+def add_products(rows: int, work: Scratch, gamma: Floats, cross: Floats) -> None:
+    """Add the outer products of points and the sums of their partners."""
+    D = cross.shape[0]
+    P = D * (D + 1) // 2
+    points, partners = work.points, work.partners
+    for a in range(rows, -(-rows // CHUNK) * CHUNK):
+        points[a] = 0.0
+    for p in range(P):
+        for a in range(0, rows, CHUNK):
+            z0, z1, z2, z3 = points[a, p], points[a + 1, p], points[a + 2, p], points[a + 3, p]
+            for q in range(gamma.shape[1]):
+                s = z0 * partners[a, q] + z1 * partners[a + 1, q]
+                gamma[p, q] += s + (z2 * partners[a + 2, q] + z3 * partners[a + 3, q])
+    for a in range(rows):
+        for d in range(D):
+            m = points[a, P + d]
+            for e in range(D):
+                cross[d, e] += m * partners[a, P + e]
+
+
+@part
+def add_groups(tiles: Tiles, r: int, out: Floats) -> None:
+    """Add `sum l / 2 m_a m_b'` over the ordered pairs of a response: what is in one group less half of everything."""
+    D = tiles.tile_sums.shape[1]
+    P = D * (D + 1) // 2
+    h = tiles.tile_of[r]
+    width = tiles.ptr[h + 1] - tiles.ptr[h]
+    base = tiles.rows * tiles.ptr[h]
+    for d in range(D):
+        for e in range(D):
+            s = tiles.tile_sums[h, d] * tiles.tile_sums[h, e]
+            for b in range(width):
+                s += tiles.features[at(base, P + d, width, b)] * tiles.features[at(base, P + e, width, b)]
+            s *= -0.5
+            for group in range(tiles.first_group[r], tiles.first_group[r + 1]):
+                s += tiles.group_sums[group, d] * tiles.group_sums[group, e]
+            out[d, e] += s
 
 
 @kernel
-def sum_labels(dims: Dims, tiles: Tiles, judges: Judges, weight: float, sums: Floats, work: Scratch) -> None:
-    """Sums for the biases (section 5) and the likelihood's bound (section 2), pairs `a < b` once.
+def sum_labels(tiles: Tiles, judges: Judges, chunks: Ints, first: int, last: int, sums: Sums, work: Scratch) -> None:
+    """Sums over pairs `a < b` for the workers (section 5) and the likelihood's bound (section 2).
 
     Parameters
     ----------
-    dims, tiles, judges, weight, work
+    tiles, judges, work
         As for `sweep_items`.
-    sums : ndarray of shape (J, 3)
-        Receives `sum lambda`, `sum (l / 2 + 2 lambda E[phi].M)` and
-        `sum log g(Delta) + (l E[A] - Delta) / 2`, all times the label weight.
+    chunks : ndarray of shape (C + 1,)
+        Where chunks of responses, each of one worker, start.
+    first, last
+        The chunks to sum.
+    sums
+        Receives the sums.
     """
-    sums[:] = 0.0
-    for r in range(len(tiles.sizes)):
-        width = tiles.ptr[r + 1] - tiles.ptr[r]
-        for a in range(tiles.sizes[r] - 1):
-            face(dims, tiles, judges, r, a, work)
-            for start in range((a + 1) // LANES * LANES, width, FACTORS):
-                add_row(dims, tiles, judges, r, a, start, min(start + FACTORS, width), work, sums)
-    sums *= weight
+    for c in range(first, last):
+        sums.gamma[c] = 0.0
+        sums.cross[c] = 0.0
+        sums.labels[c] = 0.0
+        curved, bound = 0.0, 0.0
+        for r in range(chunks[c], chunks[c + 1]):
+            h, j = tiles.tile_of[r], tiles.workers[r]
+            width = tiles.ptr[h + 1] - tiles.ptr[h]
+            last_row = 0
+            while last_row < tiles.sizes[h] - 1:
+                first_row = last_row
+                last_row, filled = count_rows(tiles, h, first_row, work)
+                cell = 0
+                for a in range(first_row, last_row):
+                    point = work.points[a - first_row]
+                    start = (a + 1) // LANES * LANES
+                    pick(tiles, h, a, point)
+                    face(judges, j, point, work)
+                    squares(tiles, judges, h, j, start, cell, work)
+                    cell += width - start
+                more_curved, more_bound = weigh_cells(filled, work)
+                curved += more_curved
+                bound += more_bound
+                cell = 0
+                for a in range(first_row, last_row):
+                    start = (a + 1) // LANES * LANES
+                    gather(tiles, h, start, cell, work, work.partners[a - first_row])
+                    cell += width - start
+                add_products(last_row - first_row, work, sums.gamma[c], sums.cross[c])
+            add_groups(tiles, r, sums.labels[c])
+        sums.curved[c] = curved
+        sums.bound[c] = bound

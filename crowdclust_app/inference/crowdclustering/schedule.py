@@ -175,9 +175,10 @@ def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
     shift = np.zeros((n, D))
     for iteration in range(1, settings.layer_rounds + 1):
         beliefs.update_items(precision, shift)
-        beliefs.update_weights()
-        sums = beliefs.sum_labels()
-        bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) - layer_divergence(beliefs)
+        rest = worker_divergence(beliefs) + layer_divergence(beliefs)
+        sums = beliefs.update_weights()
+        # one pass over the labels says where the positions came to, before it moves the workers
+        bound = float(sums[:, 2].sum()) - rest
         beliefs.update_biases(sums)
         beliefs.learn_prior()
         reporter.report(LAYERS, iteration, bound, 0)
@@ -231,9 +232,9 @@ def run_joint(
         iteration += 1
         beliefs.update_items(*position_prior(mixture))
         mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
-        beliefs.update_weights()
-        sums = beliefs.sum_labels()
-        bound = float(sums[:, 2].sum()) - worker_divergence(beliefs) + mixture_bound + position_entropy(beliefs)
+        rest = mixture_bound + position_entropy(beliefs) - worker_divergence(beliefs)
+        sums = beliefs.update_weights()
+        bound = float(sums[:, 2].sum()) + rest
         beliefs.update_biases(sums)
         beliefs.learn_prior()
         reporter.report(JOINT, iteration, bound, mixture.size)

@@ -1,0 +1,69 @@
+"""Who does the work of a sweep: the calling thread, and those of an executor that the caller passes in.
+
+The parts into which work is cut do not depend on one another, so how many threads there are changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crowdclust_app.inference.crowdclustering.arrays import Ints
+
+
+def nobody_asks() -> None:
+    """Carry on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Threads that share the work of one fit.
+
+    Parameters
+    ----------
+    threads
+        How many work at once, the calling one included.
+    executor
+        Has at least `threads - 1` others; None for the calling thread alone.
+    check
+        Is called between parts of a sweep; may raise to stop.
+    """
+
+    threads: int = 1
+    executor: Executor | None = None
+    check: Callable[[], None] = nobody_asks
+
+    @property
+    def size(self) -> int:
+        """Number of threads that work at once."""
+        return 1 if self.executor is None else max(1, self.threads)
+
+    def share(self, work: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> None:
+        """Call `work` with the arguments of each part, at once; there are at most `size` parts.
+
+        Returns when all are done, whatever becomes of any of them.
+        """
+        self.check()
+        if self.executor is None or len(parts) < 2:
+            for part in parts:
+                work(*part)
+            return
+        others = [self.executor.submit(work, *part) for part in parts[1:]]
+        try:
+            work(*parts[0])
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+
+
+def cuts(loads: Ints, parts: int) -> list[tuple[int, int]]:
+    """Cut a row of pieces into at most so many stretches of about the same load; none is empty."""
+    ends = np.cumsum(loads)
+    marks = np.searchsorted(ends, ends[-1] * np.arange(1, parts) / parts) + 1
+    edges = np.unique(np.concatenate([[0], np.minimum(marks, len(loads)), [len(loads)]]))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
