@@ -15,13 +15,14 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.jobs import Job
 from crowdclust_app.gui.new_campaign_form import NewCampaignForm
-from crowdclust_app.gui.outlook import Outlook, outlook
+from crowdclust_app.gui.outlook import QUALITY, Outlook, about_quality, outlook, quality_in_words
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Shell
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.expected_quality import ExpectedQuality
     from crowdclust_app.services.progress import Progress, ProgressReport
     from crowdclust_app.services.scanning import ScanReport
 
@@ -41,6 +42,7 @@ class NewCampaignScreen(NewCampaignForm):
         self._folder: Path | None = None
         self._scan: ScanReport | None = None
         self._scanning: Job | None = None
+        self._simulating: Job | None = None
         self._figuring: Job | None = None
         self._creating: Job | None = None
         self._plan_error = ""
@@ -156,6 +158,7 @@ class NewCampaignScreen(NewCampaignForm):
         if self._figuring is not None:
             self._figuring.cancel()
         n_items, settings = len(self._scan.items), self.settings()
+        self._forget_simulation()
         self._figuring = self.shell.jobs.start(
             "decode",
             lambda _progress, _token: outlook(n_items, settings),
@@ -175,7 +178,31 @@ class NewCampaignScreen(NewCampaignForm):
         if scan is not None and folder is not None:
             chosen: list[Item] = [scan.items[k] for k in found.first]
             self.preview.show_set([Tile(item, folder / item.path) for item in chosen], None)
+        self._simulate()
         self._show_state()
+
+    def _simulate(self) -> None:
+        """See in the background how good the clusters of such a plan may come out."""
+        if self._scan is None:
+            return
+        n_items, settings = len(self._scan.items), self.settings()
+
+        def work(_progress: Progress, cancel: CancelToken) -> ExpectedQuality | None:
+            from crowdclust_app.services.expected_quality import expected_quality
+
+            return expected_quality(n_items, settings, cancel=cancel)
+
+        self._simulating = self.shell.jobs.start("inference", work, on_done=self._show_quality, owner=self)
+
+    def _show_quality(self, found: ExpectedQuality | None) -> None:
+        self._simulating = None
+        self.figures[QUALITY].setText(quality_in_words(found))
+        self.figures[QUALITY].setToolTip(about_quality(found))
+
+    def _forget_simulation(self) -> None:
+        if self._simulating is not None:
+            self._simulating.cancel()
+            self._simulating = None
 
     def _plan_refused(self, error: BaseException) -> None:
         self._figuring = None
@@ -187,6 +214,7 @@ class NewCampaignScreen(NewCampaignForm):
         self._show_state()
 
     def _blank_figures(self) -> None:
+        self._forget_simulation()
         for label in self.figures.values():
             label.setText("–")
         self.warning.hide()
