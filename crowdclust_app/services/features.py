@@ -259,7 +259,10 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
     without = [task for task, found in zip(tasks, has.tolist(), strict=True) if not found]
     if without:
         shown = ", ".join(map(str, without[:3])) + (", ..." if len(without) > 3 else "")
-        notes.append(f"{len(without)} labelled tasks have no features and are taken for average ones ({shown})")
+        who = "1 task has no features and is taken for an average one"
+        if len(without) > 1:
+            who = f"{len(without)} tasks have no features and are taken for average ones"
+        notes.append(f"{who} ({shown})")
     items = (*tasks, *(table.names[row] for row in others))
     return Aligned(items, X, table.own_scale, tuple(notes))
 

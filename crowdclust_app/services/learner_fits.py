@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def fit_learner(
     table: LabelTable,
     aligned: Aligned | None,
     *,
-    gold: Mapping[Hashable, Hashable] | None = None,
+    gold: Mapping[Any, Any] | None = None,
     progress: Callable[[FitStep], None] | None = None,
     cancel: CancelToken | None = None,
 ) -> Learner:

@@ -138,7 +138,7 @@ def test_labelled_tasks_come_first_and_gaps_are_filled_and_named() -> None:
     assert aligned.X.tolist() == [[3.0, 5.0], [4.0, 6.0], [1.0, 6.0], [8.0, 7.0]]
     assert aligned.notes == (
         "1 of 6 features are missing and are taken for the mean of their column",
-        "1 labelled tasks have no features and are taken for average ones (other)",
+        "1 task has no features and is taken for an average one (other)",
     )
     by_number = align_features(FeatureTable(("0", "1"), ("x",), np.zeros((2, 1)), "f"), [1])
     assert by_number.items == (1, "0")
