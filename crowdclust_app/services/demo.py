@@ -2,7 +2,8 @@
 
 It is the paper's example. Half of the sensible workers sort by height and half by colour, so nobody's groups are the
 four categories, which only come out of all of them together. One more worker sorts at random, one puts everything into
-one group. The plan asks for more workers than it gets, so that whoever opens the demo can sort too.
+one group. The plan asks for more workers than it gets, so that whoever opens the demo can sort too. Some of them have
+answered questions about one of the clusters as well.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.demo_questions import ask_in_demo
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ INSTRUCTIONS = "Put together what belongs together for you. There is no right an
 
 # Shares of the whole, for one bar that never goes back.
 _STEPS = 1000
-_DRAWN, _CREATED, _SORTED = 150, 200, 550
+_DRAWN, _CREATED, _SORTED, _FITTED = 150, 200, 550, 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class _Person:
 def build_demo(
     out_folder: Path, seed: int = 0, progress: Progress | None = None, cancel: CancelToken | None = None
 ) -> DemoReport:
-    """Draw pictures, have invented workers sort them, fit, and keep everything as a campaign.
+    """Draw pictures, have invented workers sort them, fit, ask about a cluster, and keep everything as a campaign.
 
     Parameters
     ----------
@@ -123,7 +125,8 @@ def build_demo(
         with Campaign.open(hidden) as campaign:
             _keep_truth(campaign, truth)
             _sort(campaign, truth, seed, _part(progress, _CREATED, _SORTED), cancel)
-            run = _fit(campaign, seed, _part(progress, _SORTED, _STEPS), cancel)
+            run = _fit(campaign, seed, _part(progress, _SORTED, _FITTED), cancel)
+            ask_in_demo(campaign, run, truth, seed, _part(progress, _FITTED, _STEPS), cancel)
         hidden.replace(path)
         summary = _summary(path, created.added, run, truth)
     if progress:

@@ -13,8 +13,11 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.services import annotation, demo
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.demo import DemoReport, build_demo
+from crowdclust_app.services.demo_questions import CAREFUL, STRANGERS, YES_TO_ALL
 from crowdclust_app.services.looking import view_run
 from crowdclust_app.services.progress import ProgressReport
+from crowdclust_app.services.question_verdicts import IN, OUT, look_at_answers
+from crowdclust_app.services.verifying import Interview, question_sets
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +169,20 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="file"):
         build_demo(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_some_have_answered_about_a_cluster_and_a_third_is_left(made: DemoReport, campaign: Campaign) -> None:
+    (info,) = question_sets(campaign)
+    asked = info.question_set
+    assert (asked.run, asked.cluster, len(asked.items)) == (made.run, 1, 24 + STRANGERS)
+    assert (info.labels, info.workers) == (2 * asked.labels_planned // 3, 5)
+    outcome = look_at_answers(campaign, asked.number, ("mf",)).method("mf")
+    assert outcome is not None
+    labels = campaign.run(made.run).result.labels
+    wrong = sum(outcome.verdict(at) == (OUT if labels[item] == 1 else IN) for at, item in enumerate(asked.items))
+    assert wrong <= 3
+    assert min(outcome.count(IN), outcome.count(OUT)) >= 6
+    judges = {worker.name: worker for worker in outcome.workers}
+    assert judges[YES_TO_ALL].specificity < min(judges[name].specificity for name in CAREFUL)
+    visitor = campaign.add_worker("Visitor")
+    assert Interview(campaign, asked).next_question(visitor) is not None
