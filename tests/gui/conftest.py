@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,12 @@ from PySide6.QtWidgets import QApplication
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.stalls import StallWatch
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaigns import create_campaign
+
+TESTS = str(Path(__file__).parent)
+MOST_SECONDS = 1.0
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +53,23 @@ def _no_thread_left_behind() -> Iterator[None]:
             break
         time.sleep(0.01)
     assert not left, f"threads left running: {left}"
+
+
+def _who_waits() -> Hashable:
+    """The place in a test from which the event loop is run."""
+    frame = sys._getframe(1)
+    while frame is not None and TESTS not in frame.f_code.co_filename:
+        frame = frame.f_back  # type: ignore[assignment]
+    return None if frame is None else (id(frame), frame.f_lasti)
+
+
+@pytest.fixture(autouse=True)
+def _window_is_never_stuck(qapp: QApplication) -> Iterator[None]:
+    """A test in which the window's own work keeps the main thread for a second fails."""
+    watch = StallWatch(time.thread_time, _who_waits)
+    yield
+    watch.stop()
+    assert watch.longest() < MOST_SECONDS, f"the main thread was busy for {watch.longest():.1f} s at a stretch"
 
 
 @pytest.fixture
