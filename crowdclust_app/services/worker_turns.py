@@ -68,7 +68,7 @@ class SortedHit:
     groups
         Items of each group by their number in the table, the largest group first.
     strange
-        Items that stand against the clusters: most of their labels in this HIT say something else.
+        Items that are elsewhere than expected: most of their labels in this HIT say something else.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -107,13 +107,21 @@ class Turns:
         pairs, alike = self.with_oneself[self.table.worker_names.index(worker)]
         return (int(pairs), float(alike / pairs)) if pairs else None
 
-    def sorted_hit(self, turn: WorkerTurn) -> SortedHit:
-        """How a HIT was sorted."""
+    def sorted_hit(self, turn: WorkerTurn, together: NDArray[np.float64] | None = None) -> SortedHit:
+        """How a HIT was sorted.
+
+        Parameters
+        ----------
+        together : ndarray of shape (K, K), optional
+            How probable it is that this worker puts two clusters together: what is expected. Without it, that every
+            cluster is a group.
+        """
         span = slice(int(self.table.response_ptr[turn.response]), int(self.table.response_ptr[turn.response + 1]))
         items, groups = self.table.items[span], self.table.groups[span]
         where = self.cluster[items]
         known = where >= 0
-        differs = (groups[:, None] == groups) != (where[:, None] == where)
+        expected = where[:, None] == where if together is None else together[where[:, None], where] > 0.5
+        differs = (groups[:, None] == groups) != expected
         differs &= known[:, None] & known
         of = np.maximum((known[:, None] & known).sum(axis=1) - 1, 1)
         strange = frozenset(items[known & (differs.sum(axis=1) > of / 2)].tolist())

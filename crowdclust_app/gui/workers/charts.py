@@ -207,7 +207,9 @@ class Chart(QWidget):
         painter.drawText(below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, series.x_label)
         painter.setPen(palette.color(QPalette.ColorRole.Text))
         room = painter.fontMetrics().elidedText(
-            f"{series.title} ({series.y_label})", Qt.TextElideMode.ElideRight, self.width() - 4
+            self._headline(series),
+            Qt.TextElideMode.ElideRight,
+            self.width() - 4,
         )
         painter.drawText(QRectF(0, 0, self.width(), TOP - 6), Qt.AlignmentFlag.AlignLeft, room)
         if series.ground is not None:
@@ -218,6 +220,12 @@ class Chart(QWidget):
             painter.setPen(words)
             above = QRectF(area.left(), at - 18, area.width(), 18)
             painter.drawText(above, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, meaning)
+
+    def _headline(self, series: Series) -> str:
+        """What is told of the point under the keys' cursor; else what the chart is about."""
+        if self._cursor is not None and self.told(self._cursor):
+            return self.told(self._cursor)
+        return f"{series.title} ({series.y_label})" if series.y_label else series.title
 
     def _paint_points(self, painter: QPainter, series: Series) -> None:
         colour = self.palette().color(QPalette.ColorRole.Highlight)
@@ -287,8 +295,7 @@ class Chart(QWidget):
             return
         step = 1 if key == Qt.Key.Key_Right else -1
         self._cursor = 0 if self._cursor is None else max(0, min(count - 1, self._cursor + step))
-        where = self.mapToGlobal(self.point_at(self._cursor).toPoint())
-        QToolTip.showText(where, self.told(self._cursor), self)
+        self.setAccessibleDescription(self.told(self._cursor))
         self.update()
 
     def focusOutEvent(self, event: object) -> None:

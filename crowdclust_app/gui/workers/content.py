@@ -54,7 +54,15 @@ MATRICES, GROUPS, PREDICTED, WORK = "matrices", "groups", "predicted", "work"
 LOWER = ((MATRICES, "Matrices"), (GROUPS, "Groups"), (PREDICTED, "Predicted"), (WORK, "Work and agreement"))
 LOWER_SHOWN, WORKER_PAGE = "workers-lower", "workers-page"
 # A table narrower than this has no room for all columns.
-WIDE = 640
+WIDE = 700
+# The widest words of the columns of fixed width, and the room around them.
+WIDEST = {
+    HITS_COLUMN: ("HITs ▼", 20),
+    TIME_COLUMN: ("Time a HIT", 22),
+    AGREEMENT_COLUMN: ("Agreement", 26),
+    HELD_OUT_COLUMN: ("+0.00 ± 0.00", 26),
+    GROUP_COLUMN: ("Group 12", 18),
+}
 
 
 class WorkersContent(RunContent):
@@ -67,7 +75,7 @@ class WorkersContent(RunContent):
     """
 
     remembered_as = "workers-splitters"
-    usual_sizes = ((760, 460), (280, 420))
+    usual_sizes = ((800, 430), (280, 420))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
         super().__init__(shell)
@@ -137,9 +145,8 @@ class WorkersContent(RunContent):
         # names and flags share what the figures leave, so that both can be read in the smallest window
         for column in (NAME_COLUMN, FLAGS_COLUMN):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        widths = ((HITS_COLUMN, 68), (TIME_COLUMN, 104), (AGREEMENT_COLUMN, 112), (HELD_OUT_COLUMN, 116))
-        for column, width in (*widths, (GROUP_COLUMN, 110)):
-            header.resizeSection(column, width)
+        for column, (words, around) in WIDEST.items():
+            header.resizeSection(column, self.fontMetrics().horizontalAdvance(words) + around)
 
     def _connect(self) -> None:
         self.grid.chosen.connect(self.choose)
@@ -342,7 +349,8 @@ class WorkersContent(RunContent):
         with_oneself = turns.self_agreement(chosen) if turns is not None else None
         can_write = self._campaign is not None and not self._campaign.read_only
         self.side.time.show_turns(turns.of(chosen) if turns is not None else (), with_oneself)
-        self.side.hits.show_turns(turns, chosen, not can_write)
+        expected = view.run.result.confusion[number] if view is not None and number is not None else None
+        self.side.hits.show_turns(turns, chosen, not can_write, expected)
         self.deciding.about(self._campaign, self._chosen, self._overview.left_out if self._overview else None)
         retired = self.deciding.retirement
         criteria = study.criteria if study is not None else None

@@ -36,9 +36,14 @@ class Gain:
         """The comparison as a sentence."""
         sure = abs(self.value) > 2 * self.error
         if not sure:
-            return f"Not predicted better than {self.against} ({self.value:+.2f} ± {self.error:.2f})."
+            return f"Not predicted better than {self.against} ({signed(self.value)} ± {self.error:.2f})."
         way = "better" if self.value > 0 else "worse"
-        return f"Predicted {way} than {self.against} ({self.value:+.2f} ± {self.error:.2f})."
+        return f"Predicted {way} than {self.against} ({signed(self.value)} ± {self.error:.2f})."
+
+
+def signed(value: float) -> str:
+    """A figure with its sign, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:+.2f}"
 
 
 class GainBars(QWidget):
@@ -73,8 +78,6 @@ class GainBars(QWidget):
             return left + (value - low) / (high - low) * (right - left)
 
         foot = LINE * len(self._gains)
-        painter.setPen(QPen(palette.color(QPalette.ColorRole.Text), 1))
-        painter.drawLine(QPointF(across(0.0), 0), QPointF(across(0.0), foot))
         painter.setPen(theme.muted(palette))
         for value in ticks(low, high, max(2, int(self.width() // 90))):
             painter.drawText(
@@ -90,6 +93,7 @@ class GainBars(QWidget):
             painter.drawText(
                 QRectF(left, middle - 26, right - left, 18), Qt.AlignmentFlag.AlignLeft, f"than {gain.against}"
             )
+            painter.drawLine(QPointF(across(0.0), middle - 8), QPointF(across(0.0), middle + 8))
             painter.setPen(QPen(accent, 2))
             painter.drawLine(
                 QPointF(across(gain.value - 2 * gain.error), middle),

@@ -20,8 +20,9 @@ from PySide6.QtWidgets import (
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
-from crowdclust_app.gui.clusters.painting import flat, paint_badge, paint_photo
+from crowdclust_app.gui.clusters.painting import paint_badge, paint_photo
 from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.workers.setting_up import bare
 from crowdclust_app.services.categories import Categories
 from crowdclust_app.services.worker_groups import KIND_WORDS, Blocks, Criteria, WorkerGroup, block_words
 
@@ -190,7 +191,7 @@ class GroupsPage(QScrollArea):
         self.setAccessibleName("Workers who share a criterion")
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        flat(self)
+        bare(self)
         self._album = album
         self._shown: tuple[object, ...] = ()
         self.cards: list[GroupCard] = []
@@ -205,6 +206,7 @@ class GroupsPage(QScrollArea):
             return  # somebody is typing a name
         self._shown = wanted
         inside = QWidget()
+        inside.setObjectName("inside")
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(0, 0, theme.MARGIN, 0)
         layout.setSpacing(theme.STEP)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
@@ -27,11 +29,16 @@ from crowdclust_app.gui.workers.sorted_view import SortedView
 from crowdclust_app.gui.workers.turns_model import (
     AGREEMENT_COLUMN,
     COLUMNS,
+    COUNTS_COLUMN,
+    SUBMITTED_COLUMN,
     SURPRISE_COLUMN,
     TurnsModel,
     TurnsOrder,
 )
 from crowdclust_app.services.worker_turns import Turns, WorkerTurn
+
+# Narrower, and there is no room for all columns.
+WIDE = 560
 
 
 class TimePage(QWidget):
@@ -77,9 +84,9 @@ class TimePage(QWidget):
                 "share of the pair labels",
                 judged,
                 [turn.agreement or 0.0 for _, turn in judged],
-                [f"{turn.hit}: {turn.agreement:.0%}" for _, turn in judged],
+                [f"{turn.hit}: {share_words(turn.agreement or 0.0)}" for _, turn in judged],
                 high=1.0,
-                tick="{:.0%}".format,
+                tick=share_words,
             ),
             nothing,
         )
@@ -100,13 +107,18 @@ class TimePage(QWidget):
         else:
             pairs, share = with_oneself
             self.oneself.setText(
-                f"Agreement with oneself on repeated HITs: {share:.0%} of {count_of(pairs, 'pair')} of photos."
+                f"Agreement with oneself on repeated HITs: {share_words(share)} of {count_of(pairs, 'pair')} of photos."
             )
 
     def _choose(self, chart: Chart, index: int) -> None:
         hits = self._hits.get(chart.objectName(), [])
         if index < len(hits):
             self.chosen.emit(hits[index])
+
+
+def share_words(share: float) -> str:
+    """A share as it is written everywhere: 74 %."""
+    return f"{100 * share:.0f} %"
 
 
 def _short_time(seconds: float) -> str:
@@ -160,6 +172,7 @@ class HitsPage(QWidget):
         self._turns: Turns | None = None
         self._hit: str | None = None
         self._worker = ""
+        self._expected: NDArray[np.float64] | None = None
         self._shown: tuple[str | None, str] = (None, "")
         self._read_only = False
         self._model, self._order = TurnsModel(self), TurnsOrder(self)
@@ -209,15 +222,31 @@ class HitsPage(QWidget):
             header.resizeSection(column, metrics.horizontalAdvance(samples[column]) + 16)
         table.selectionModel().currentChanged.connect(self._moved)
 
-    def show_turns(self, turns: Turns | None, worker: str, read_only: bool) -> None:
-        """Show a worker's HITs; the chosen one stays when it is still there."""
-        self._turns, self._worker = turns, worker
+    def show_turns(
+        self,
+        turns: Turns | None,
+        worker: str,
+        read_only: bool = False,
+        expected: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Show a worker's HITs; the chosen one stays when it is still there.
+
+        Parameters
+        ----------
+        expected : ndarray of shape (K, K), optional
+            This worker's matrix.
+        """
+        if worker != self._worker:
+            self._hit = None
+        self._turns, self._worker, self._expected = turns, worker, expected
         self._read_only = read_only
         own = turns.of(worker) if turns is not None else ()
         before = self._hit if self._hit in {turn.hit for turn in own} else None
         has_surprise = any(turn.surprise is not None for turn in own)
         self._model.show(own)
         self.table.setColumnHidden(SURPRISE_COLUMN, not has_surprise)
+        said = any(turn.left_out is not None or turn.repeats for turn in own)
+        self.table.setColumnHidden(COUNTS_COLUMN, not said)
         if not has_surprise and self._order.sortColumn() == SURPRISE_COLUMN:
             self.table.sortByColumn(AGREEMENT_COLUMN, Qt.SortOrder.AscendingOrder)
         elif has_surprise and before is None:
@@ -227,6 +256,11 @@ class HitsPage(QWidget):
             self.choose(before or self._order.turn(0).hit)
         else:
             self._show(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out when a HIT was submitted where there is no room for it."""
+        super().resizeEvent(event)
+        self.table.setColumnHidden(SUBMITTED_COLUMN, self.width() < WIDE)
 
     @property
     def chosen(self) -> WorkerTurn | None:
@@ -263,7 +297,10 @@ class HitsPage(QWidget):
         groups: list[list[int]] = []
         strange: frozenset[int] = frozenset()
         if turn is not None and self._turns is not None and view is not None:
-            found = self._turns.sorted_hit(turn)
+            expected = self._expected
+            if expected is not None and not np.isfinite(expected).all():
+                expected = None
+            found = self._turns.sorted_hit(turn, expected)
             place = view.item_in_run
             groups = [[int(place[item]) for item in group if place[item] >= 0] for group in found.groups]
             strange = frozenset(int(place[item]) for item in found.strange if place[item] >= 0)
@@ -302,9 +339,9 @@ def _about(turn: WorkerTurn | None, strange: int, has_run: bool) -> str:
     elif turn.agreement is None:
         words.append("no two of its photos are in clusters.")
     elif strange:
-        words.append(f"{count_of(strange, 'photo')} against the clusters, hatched.")
+        words.append(f"{count_of(strange, 'photo')} elsewhere than expected of this worker, hatched.")
     else:
-        words.append("no photo stands against the clusters.")
+        words.append("every photo is where it is expected of this worker.")
     if turn.repeats:
         words.append(f"Repeats {turn.repeats}.")
     if turn.left_out is not None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.words import ABSENT, people_time
+from crowdclust_app.gui.workers.gains import signed
 from crowdclust_app.services.judging import FLAG_REASONS, WorkerRow
 
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -36,7 +37,7 @@ def _first(value: float | None) -> float:
 def _gain(row: WorkerRow) -> str:
     if row.over_random is None or row.over_random_se is None:
         return ABSENT
-    return f"{row.over_random:+.2f} ± {row.over_random_se:.2f}"
+    return f"{signed(row.over_random)} ± {row.over_random_se:.2f}"
 
 
 COLUMNS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QScrollArea, QTableView
 
 
 def set_up_table(table: QTableView, model: QAbstractItemModel, name: str, title: str, row: int = 28) -> None:
@@ -27,3 +27,14 @@ def set_up_table(table: QTableView, model: QAbstractItemModel, name: str, title:
     # the arrow is part of the heading's text; the style would draw it over the words
     header.setSortIndicatorShown(False)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+
+
+def bare(area: QScrollArea) -> None:
+    """Let a scroll area lie on the window itself, without changing how the widgets in it look."""
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setObjectName(area.objectName() or "bare-area")
+    name = area.objectName()
+    area.setStyleSheet(
+        f"QScrollArea#{name}, QScrollArea#{name} > QWidget > QWidget#inside {{ background: transparent; }}"
+    )
+    area.viewport().setAutoFillBackground(False)

@@ -1,4 +1,4 @@
-"""One HIT as a worker sorted it: the groups with their photos, those that stand against the clusters hatched."""
+"""One HIT as a worker sorted it: the groups with their photos, those hatched that are elsewhere than expected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SortedView(QAbstractScrollArea):
         album.arrived.connect(self.viewport().update)
 
     def show_groups(self, groups: list[list[int]], strange: frozenset[int]) -> None:
-        """Show these items of the run, group by group; `strange` stand against the clusters."""
+        """Show these items of the run, group by group; `strange` are elsewhere than expected."""
         self._groups, self._strange = groups, strange
         self.verticalScrollBar().setValue(0)
         self._fit()
@@ -101,7 +101,7 @@ class SortedView(QAbstractScrollArea):
             item = self._item_at(event.pos())  # type: ignore[attr-defined]
             words = self._album.line(item) if item is not None else ""
             if item in self._strange:
-                words += "; stands against the clusters in this HIT"
+                words += "; elsewhere than expected of this worker"
             QToolTip.showText(event.globalPos(), words, self)  # type: ignore[attr-defined]
             return True
         return super().viewportEvent(event)

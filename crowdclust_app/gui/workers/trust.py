@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QProgressBar, QScr
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
-from crowdclust_app.gui.clusters.painting import flat
 from crowdclust_app.gui.workers.gains import Gain, GainBars
+from crowdclust_app.gui.workers.history import share_words
+from crowdclust_app.gui.workers.setting_up import bare
 from crowdclust_app.services.exclusions import LeftOut
 from crowdclust_app.services.judging import FLAG_REASONS, RETIRED, WorkerRow, worker_scores
 from crowdclust_app.services.looking import RunView
@@ -43,13 +44,13 @@ class TrustPage(QScrollArea):
         self.setObjectName("trust-page")
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        flat(self)
+        bare(self)
         self.reasons = _words("trust-reasons")
         self.criterion = _words("trust-criterion")
         self.predicted = _words("trust-predicted")
         self.gains = GainBars()
         self.without = _words("without-words")
-        self.ask = plain_button("What if without this worker", "ask-without", self.asked_without.emit)
+        self.ask = plain_button("Fit without this worker", "ask-without", self.asked_without.emit)
         self.bar = QProgressBar()
         self.bar.setObjectName("without-progress")
         self.bar.setAccessibleName("Fitting without this worker")
@@ -72,6 +73,7 @@ class TrustPage(QScrollArea):
 
     def _build(self) -> None:
         inside = QWidget()
+        inside.setObjectName("inside")
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(0, 0, theme.MARGIN, 0)
         layout.setSpacing(theme.STEP)
@@ -202,7 +204,8 @@ def predicted_words(row: WorkerRow | None, view: RunView | None) -> tuple[str, t
         Gain("one who puts everything together", float(scores.over_one_group[j]), float(scores.over_one_group_se[j])),
     )
     words = (
-        f"{scores.accuracy[j]:.0%} ± {scores.accuracy_se[j]:.0%} of {int(scores.labels[j]):,} held-out labels met; "
+        f"{share_words(scores.accuracy[j])} ± {share_words(scores.accuracy_se[j])} of {int(scores.labels[j]):,} "
+        f"held-out pair labels met; "
         f"log-likelihood {scores.loglik[j]:.2f} ± {scores.loglik_se[j]:.2f} nats a label."
     )
     return " ".join([words, *(gain.words for gain in gains)]), gains

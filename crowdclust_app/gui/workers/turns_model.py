@@ -73,7 +73,7 @@ COLUMNS = (
     ),
     Column("", "Whether it counts in runs", _counts, _counts, False),
 )
-SURPRISE_COLUMN, AGREEMENT_COLUMN = 1, 2
+SURPRISE_COLUMN, AGREEMENT_COLUMN, SUBMITTED_COLUMN, COUNTS_COLUMN = 1, 2, 4, 5
 
 
 class TurnsModel(QAbstractTableModel):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.words import count_of
 from crowdclust_app.gui.workers.charts import Chart, Series
+from crowdclust_app.gui.workers.gains import signed
 from crowdclust_app.services.judging import WorkerRow
 from crowdclust_app.services.worker_study import WorkerStudy
 
@@ -53,7 +54,7 @@ class WorkPage(QWidget):
         ranks = np.arange(1.0, len(busy) + 1)
         words = tuple(f"{row.name}, {count_of(row.hits, 'HIT')}" for row in busy)
         nobody = "Nobody has sorted anything yet."
-        rank = Series("HITs by worker", "rank of the worker", "HITs", ranks, hits, words, low=0.0, from_zero=True)
+        rank = Series("HITs by rank of the worker", "rank of the worker", "", ranks, hits, words, low=0.0)
         self.rank.show_series(rank if len(busy) else None, nobody)
         done = np.concatenate([[0.0], np.cumsum(hits) / max(hits.sum(), 1.0)])
         share = np.linspace(0.0, 1.0, len(done))
@@ -63,7 +64,7 @@ class WorkPage(QWidget):
         )
         even = np.array([0.0, 1.0])
         curve = Series(
-            "Share of the HITs done by the most active",
+            "HITs done by the most active",
             "share of the workers",
             "share",
             share,
@@ -120,7 +121,7 @@ class PredictedPage(QWidget):
         errors = 2.0 * np.array([row.over_random_se for row in known], dtype=np.float64)
         unsure = frozenset(np.flatnonzero(gains <= errors).tolist())
         told = tuple(
-            f"{row.name}: {gain:+.2f} ± {error / 2:.2f} nats a held-out pair label"
+            f"{row.name}: {signed(gain)} ± {error / 2:.2f} nats a held-out pair label"
             for row, gain, error in zip(known, gains, errors, strict=True)
         )
         series = Series(
@@ -156,18 +157,23 @@ def agreement_words(study: WorkerStudy | None) -> str:
     if found is None:
         return "No two workers have judged the same two photos yet, so nothing says how far they agree."
 
-    def within(interval: tuple[float, float] | None, form: str) -> str:
-        return f" (95 % interval {interval[0]:{form}} to {interval[1]:{form}})" if interval else ""
+    def within(interval: tuple[float, float] | None, times: float, form: str, unit: str) -> str:
+        if not interval:
+            return ""
+        low, high = (f"{times * end:{form}}" for end in interval)
+        return f" (95 % interval {low} to {high}{unit})"
 
-    words = f"Before any model: two workers say the same of {found.agreement:.1%} of the pairs of photos that both saw"
-    words += within(found.agreement_interval, ".1%")
+    words = (
+        f"Before any model: two workers say the same of {100 * found.agreement:.1f} % of the pairs of photos that both "
+    )
+    words += "saw" + within(found.agreement_interval, 100.0, ".1f", " %")
     if found.alpha is None:
         words += "; all say the same of every pair, so Krippendorff's alpha is not defined"
     else:
-        words += f"; Krippendorff's alpha {found.alpha:.2f}{within(found.alpha_interval, '.2f')}"
+        words += f"; Krippendorff's alpha {found.alpha:.2f}{within(found.alpha_interval, 1.0, '.2f', '')}"
         words += ", where 1 is complete agreement and 0 what chance gives"
     words += f". {found.pairs:,} pairs from {count_of(found.hits, 'HIT')}"
-    return words + (f", drawn at random, {found.share:.0%} of the responses." if found.share < 1 else ".")
+    return words + (f", drawn at random, {100 * found.share:.0f} % of the responses." if found.share < 1 else ".")
 
 
 def pareto_words(hits: np.ndarray) -> str:
@@ -176,7 +182,7 @@ def pareto_words(hits: np.ndarray) -> str:
         return ""
     fifth = max(1, round(len(hits) / 5))
     done = hits[:fifth].sum() / hits.sum()
-    return f"The most active {count_of(fifth, 'worker')} of {len(hits)} did {done:.0%} of the HITs."
+    return f"The most active {count_of(fifth, 'worker')} of {len(hits)} did {100 * done:.0f} % of the HITs."
 
 
 def _words(parent: QWidget, name: str) -> QLabel:

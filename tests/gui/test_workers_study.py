@@ -1,0 +1,304 @@
+"""The Workers screen beyond the table: criteria, time, HITs as sorted, trust; deciding and undoing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from acting import press_button, settle, text_of
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QPushButton
+from pytestqt.qtbot import QtBot
+from sorted_campaign import click, make_campaign, open_window, part
+
+from crowdclust_app.gui.window import MainWindow
+from crowdclust_app.gui.workers.charts import Chart, Series, running_median, ticks
+from crowdclust_app.gui.workers.content import WorkersContent
+from crowdclust_app.gui.workers.gains import Gain, signed
+from crowdclust_app.gui.workers.model import FLAGS_COLUMN, GROUP_COLUMN
+from crowdclust_app.gui.workers.screen import WorkersScreen
+from crowdclust_app.gui.workers.turns_model import TurnsModel, TurnsOrder
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.demo import build_demo
+from crowdclust_app.services.exclusions import exclusions
+from crowdclust_app.services.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.worker_turns import WorkerTurn
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_demo(tmp_path_factory.mktemp("demo")).campaign
+
+
+@pytest.fixture
+def window(qtbot: QtBot, demo: Path, tmp_path: Path) -> MainWindow:
+    return open_window(qtbot, shutil.copytree(demo.parent, tmp_path / "c") / demo.name, "workers")
+
+
+def screen_of(window: MainWindow) -> WorkersContent:
+    screen = window.current_screen
+    assert isinstance(screen, WorkersScreen)
+    assert isinstance(screen.content, WorkersContent)
+    return screen.content
+
+
+def cell(screen: WorkersContent, worker: str, column: int) -> str:
+    model = screen.table.model()
+    rows = {model.index(row, 0).data(): row for row in range(model.rowCount())}
+    return str(model.index(rows[worker], column).data())
+
+
+def test_the_demo_has_two_criteria_and_two_odd_workers_for_the_right_reason(window: MainWindow) -> None:
+    screen = screen_of(window)
+    press_button(window, "workers-groups")
+    settle(window)
+    assert text_of(window, "groups-summary") == "2 criteria among 10 workers."
+    assert len(screen.groups.cards) == 2
+    for kind in ("height", "colour"):
+        titles = {cell(screen, f"By {kind} {n}", GROUP_COLUMN) for n in range(1, 6)}
+        assert len(titles) == 1
+        assert titles < {"Group 1", "Group 2"}
+    assert cell(screen, "By height 1", GROUP_COLUMN) != cell(screen, "By colour 1", GROUP_COLUMN)
+    for odd, flag, why, kind in (
+        ("At random", "random?", "hardly more like the clusters", "as if at random"),
+        ("All in one group", "one group?", "put into one group", "everything into one group"),
+    ):
+        assert cell(screen, odd, GROUP_COLUMN) == ""
+        assert flag in cell(screen, odd, FLAGS_COLUMN)
+        screen.choose(odd)
+        press_button(window, "worker-page-trust")
+        assert why in text_of(window, "trust-reasons")
+        assert kind in text_of(window, "trust-criterion")
+        assert "Not predicted better than" in text_of(window, "trust-predicted")
+    screen.choose("By colour 2")
+    assert text_of(window, "trust-reasons").startswith("Nothing odd.")
+    assert "Predicted better than a worker who sorts at random" in text_of(window, "trust-predicted")
+
+
+def test_a_group_is_named_and_the_name_is_undone(qtbot: QtBot, window: MainWindow) -> None:
+    screen = screen_of(window)
+    press_button(window, "workers-groups")
+    settle(window)
+    group = cell(screen, "By colour 1", GROUP_COLUMN)
+    field = part(window, f"group-name-{group.split()[1]}", QLineEdit)
+    assert isinstance(field, QLineEdit)
+    field.setFocus()
+    qtbot.keyClicks(field, "sorts by colour")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    settle(window)
+    assert cell(screen, "By colour 3", GROUP_COLUMN) == "sorts by colour"
+    assert cell(screen, "By height 3", GROUP_COLUMN).startswith("Group ")
+    screen.deciding.undo()
+    settle(window)
+    assert cell(screen, "By colour 3", GROUP_COLUMN) == group
+    screen.deciding.undo()
+    settle(window)
+    assert cell(screen, "By colour 3", GROUP_COLUMN) == group
+
+
+def test_members_lead_to_the_worker(qtbot: QtBot, window: MainWindow) -> None:
+    screen = screen_of(window)
+    press_button(window, "workers-groups")
+    settle(window)
+    names = {button.text(): button for button in screen.groups.findChildren(QPushButton)}
+    click(qtbot, names["By height 4"])
+    assert screen.chosen == "By height 4"
+    assert "At random" in names
+
+
+def test_a_response_is_excluded_with_a_reason_and_taken_back_in(qtbot: QtBot, window: MainWindow) -> None:
+    screen = screen_of(window)
+    screen.choose("By colour 1")
+    press_button(window, "worker-page-hits")
+    settle(window)
+    turn = screen.side.hits.chosen
+    assert turn is not None
+    surprises = [t.surprise for t in screen.side.hits._model._turns]
+    assert turn.surprise == max(s for s in surprises if s is not None)
+    assert sum(map(len, screen.side.hits.sorted.groups)) == 16
+    button = part(window, "exclude-response", QPushButton)
+    assert not button.isEnabled()
+    field = part(window, "exclude-reason", QLineEdit)
+    qtbot.keyClicks(field, "two photos slipped")
+    assert button.isEnabled()
+    press_button(window, "exclude-response")
+    settle(window)
+    assert window.campaign is not None
+    left = exclusions(window.campaign).of(turn.hit, "By colour 1")
+    assert left is not None
+    assert left.reason == "two photos slipped"
+    assert screen.side.hits.chosen is not None
+    assert screen.side.hits.chosen.hit == turn.hit
+    assert "Excluded: two photos slipped" in text_of(window, "hit-about")
+    assert cell(screen, "By colour 1", FLAGS_COLUMN) == "1 excluded"
+    assert "run again" in text_of(window, "workers-run")
+    press_button(window, "take-in-response")
+    settle(window)
+    assert exclusions(window.campaign).decisions == ()
+    assert "run again" not in text_of(window, "workers-run")
+    screen.deciding.undo()
+    settle(window)
+    assert exclusions(window.campaign).of(turn.hit, "By colour 1") is not None
+    screen.deciding.undo()
+    settle(window)
+    assert exclusions(window.campaign).decisions == ()
+
+
+def test_a_worker_is_retired_and_brought_back(qtbot: QtBot, window: MainWindow) -> None:
+    screen = screen_of(window)
+    screen.choose("At random")
+    press_button(window, "worker-page-trust")
+    field = part(window, "retire-reason", QLineEdit)
+    qtbot.keyClicks(field, "does not look")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    settle(window)
+    assert "retired" in cell(screen, "At random", FLAGS_COLUMN)
+    assert text_of(window, "retired-words").startswith("Retired: does not look.")
+    window.show_screen("annotate")
+    settle(window)
+    names = {button.text() for button in window.findChildren(QPushButton)}
+    assert "By colour 1" in names
+    assert "At random" not in {b.text() for b in part(window, "worker-names").findChildren(QPushButton)}
+    window.show_screen("workers")
+    settle(window)
+    screen.choose("At random")
+    press_button(window, "bring-back-worker")
+    settle(window)
+    assert "retired" not in cell(screen, "At random", FLAGS_COLUMN)
+    assert window.campaign is not None
+    assert exclusions(window.campaign).retired == {}
+
+
+def test_what_the_clusters_would_be_without_a_worker(window: MainWindow) -> None:
+    screen = screen_of(window)
+    screen.choose("At random")
+    press_button(window, "worker-page-trust")
+    press_button(window, "ask-without")
+    assert part(window, "without-progress", QProgressBar).isVisible()
+    settle(window)
+    assert not part(window, "without-progress", QProgressBar).isVisible()
+    words = text_of(window, "without-words")
+    assert words.startswith("Without At random")
+    screen.choose("By colour 1")
+    assert text_of(window, "without-words") == ""
+    press_button(window, "ask-without")
+    press_button(window, "stop-without")
+    settle(window)
+    assert text_of(window, "without-words") == ""
+    screen.choose("At random")
+    assert text_of(window, "without-words") == words
+
+
+def test_time_and_agreement_over_time(qtbot: QtBot, window: MainWindow) -> None:
+    screen = screen_of(window)
+    screen.choose("By height 2")
+    press_button(window, "worker-page-time")
+    settle(window)
+    page = screen.side.time
+    assert page.agreement.series is not None
+    assert page.seconds.series is not None
+    assert len(page.agreement.series.x) == 16
+    assert "not known" in text_of(window, "self-agreement")
+    hit = page._hits["seconds-chart"][3]
+    click(qtbot, page.seconds, page.seconds.point_at(3).toPoint())
+    assert screen.side.hits.isVisible()
+    assert screen.side.hits.chosen is not None
+    assert screen.side.hits.chosen.hit == hit
+
+
+def test_work_and_agreement_before_any_model(qtbot: QtBot, tmp_path: Path) -> None:
+    window = open_window(qtbot, make_campaign(tmp_path), "workers")
+    screen = screen_of(window)
+    press_button(window, "workers-work")
+    settle(window)
+    words = text_of(window, "agreement-words")
+    assert "Krippendorff's alpha" in words
+    assert "95 % interval" in words
+    assert screen.work.rank.series is not None
+    assert len(screen.work.rank.series.x) == 3
+    press_button(window, "workers-groups")
+    assert "needs a run" in text_of(window, "groups-summary")
+    press_button(window, "workers-predicted")
+    assert screen.predicted.chart.series is None
+    screen.choose("Idle")
+    for page in ("time", "hits", "trust", "matrix"):
+        press_button(window, f"worker-page-{page}")
+        window.grab()
+    assert text_of(window, "hit-about") == "No HIT submitted yet."
+
+
+def test_awkward_names_and_one_cluster(qtbot: QtBot, tmp_path: Path) -> None:
+    path = make_campaign(tmp_path)
+    names = ('=HYPERLINK("x")', 'O\'Neil, "Ann"', "שלום עולם", "🌲" * 30, "<b>bold</b> & co")
+    with Campaign.open(path) as campaign:
+        for name in names:
+            campaign.add_worker(name)
+        fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=1, label_weight=1.0))
+    window = open_window(qtbot, path, "workers")
+    screen = screen_of(window)
+    for lower in ("groups", "predicted", "work", "matrices"):
+        press_button(window, f"workers-{lower}")
+        for name in (*names, "Ann"):
+            screen.choose(name)
+            assert part(window, "worker-name", QLabel).text() == name
+            window.grab()
+    settle(window)
+    assert cell(screen, names[-1], GROUP_COLUMN) == ""
+
+
+def test_turns_model_keeps_qts_rules(qapp: QApplication) -> None:
+    turns = tuple(
+        WorkerTurn(f"h{n}", n, None, float(n) if n % 3 else None, 10, n / 20, None if n % 5 == 0 else n / 7, "", None)
+        for n in range(20)
+    )
+    model, order = TurnsModel(), TurnsOrder()
+    order.setSourceModel(model)
+    fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
+    testers = [QAbstractItemModelTester(m, fatal) for m in (model, order)]
+    model.show(turns)
+    for number in range(6):
+        order.sort(number, Qt.SortOrder.DescendingOrder)
+    order.sort(1, Qt.SortOrder.DescendingOrder)
+    assert order.turn(0).hit == "h19"
+    assert "▼" in order.headerData(1, Qt.Orientation.Horizontal)
+    model.show(())
+    assert (len(testers), order.rowCount()) == (2, 0)
+
+
+def test_charts_draw_points_and_tell_them(qtbot: QtBot) -> None:
+    chart = Chart("chart")
+    qtbot.addWidget(chart)
+    chart.resize(400, 300)
+    chart.show()
+    x = np.arange(1.0, 1001.0)
+    words = tuple(f"point {n}" for n in range(1000))
+    chart.show_series(Series("Title", "x", "y", x, np.sin(x), words, error=np.full(1000, 0.1), ground=(0.0, "ground")))
+    chart.grab()
+    picked: list[int] = []
+    chart.chosen.connect(picked.append)
+    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.point_at(500).toPoint())
+    assert abs(picked[0] - 500) < 3
+    qtbot.keyClick(chart, Qt.Key.Key_Right)
+    qtbot.keyClick(chart, Qt.Key.Key_Return)
+    assert picked[1] == picked[0] + 1
+    assert chart._headline(chart.series) == f"point {picked[1]}"  # type: ignore[arg-type]
+    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
+    assert len(picked) == 2
+    chart.show_series(Series("One", "x", "", np.array([1.0]), np.array([2.0]), ("only",)))
+    chart.grab()
+    assert chart.told(0) == "only"
+    chart.show_series(None, "nothing here")
+    chart.grab()
+    assert chart.accessibleName() == "nothing here"
+
+
+def test_ticks_medians_and_signs() -> None:
+    assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(3.0, 3.0) == [3.0]
+    assert ticks(-0.3, 0.4, 4) == [-0.2, 0.0, 0.2, 0.4]
+    assert running_median(np.array([1.0, 100.0, 2.0, 3.0, 4.0]), 3).tolist() == [50.5, 2.0, 3.0, 3.0, 3.5]
+    assert (signed(-0.001), signed(0.5), signed(-0.25)) == ("+0.00", "+0.50", "-0.25")
+    assert Gain("x", -0.5, 0.1).words.startswith("Predicted worse than x")
