@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 # The names of services.benchmarks.EXPERIMENTS and services.label_benchmarks.EXPERIMENTS, which cannot be imported here:
 # --help has to be quick.
 OF_LABELS = ("sbic", "aggregators")
-EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale", *OF_LABELS)
+GUI = "gui"
+ABOUT_GUI = "how soon every screen is there on large campaigns, and how long the window ever answers nothing"
+EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale", *OF_LABELS, GUI)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,10 +48,11 @@ def bench(args: Namespace, console: Console, cancel: CancelToken) -> int:
     from crowdclust_app.services.label_benchmarks import EXPERIMENTS as ABOUT_LABELS
 
     if args.name is None:
-        about = {**ABOUT, **ABOUT_LABELS}
+        about = {**ABOUT, **ABOUT_LABELS, GUI: ABOUT_GUI}
         console.finish({"experiments": about}, aligned(list(about.items())))
         return 0
-    report = (_label_bench if args.name in OF_LABELS else _campaign_bench)(args, console, cancel)
+    benches = {GUI: _gui_bench, **dict.fromkeys(OF_LABELS, _label_bench)}
+    report = benches.get(args.name, _campaign_bench)(args, console, cancel)
     for warning in report.warnings:
         console.note(warning)
     written = list(report.written)
@@ -82,6 +85,12 @@ def _label_bench(args: Namespace, console: Console, cancel: CancelToken) -> Benc
 
     settings = LabelBenchSettings(args.name, args.methods, args.seed, args.seeds, args.quick, args.data)
     return run_label_bench(settings, args.out, console.progress, cancel)
+
+
+def _gui_bench(args: Namespace, console: Console, cancel: CancelToken) -> BenchReport:
+    from crowdclust_app.gui.bench import run_gui_bench
+
+    return run_gui_bench(args.out, args.quick, args.seed, console.progress, cancel)
 
 
 def _names(text: str) -> tuple[str, ...]:

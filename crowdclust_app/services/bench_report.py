@@ -75,6 +75,17 @@ def write_outcome(name: str, outcome: Outcome, out: Path) -> tuple[Path, ...]:
     return (*written, out / f"{name}.png")
 
 
+def write_rows(out: Path, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
+    """Write one table into a folder, which is made if it is not there; returns its path."""
+    from crowdclust_app.io.atomic import make_folder
+    from crowdclust_app.io.tables import write_table
+
+    make_folder(out)
+    path = out / f"{name}.csv"
+    write_table(path, header, rows)
+    return path
+
+
 def plain_rows(sheet: Sheet) -> list[dict[str, Any]]:
     """Rows as JSON can say them."""
     return [dict(zip(sheet.header, map(_plain, row), strict=True)) for row in sheet.rows]

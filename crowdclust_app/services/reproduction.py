@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.services.result_tables import Fitted, result_tables
+from crowdclust_app.services.simulation import response_rows
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
@@ -36,7 +36,7 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
     run = view.run
     table, certain = responses_of_run(view)
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
-    write_table(folder / RESPONSES, ("hit", "worker", "item", "group"), _rows(table, label))
+    write_table(folder / RESPONSES, ("hit", "worker", "item", "group"), response_rows(table, label))
     fitted = Fitted(run.result, run.item_names, run.worker_names, run.stage)
     clusters = next(one for one in result_tables(fitted, table, {}, label) if one.name == CLUSTERS)
     write_table(folder / CLUSTERS, clusters.header, clusters.rows)
@@ -66,15 +66,6 @@ def responses_of_run(view: RunView) -> tuple[ResponseTable, bool]:
         if tried.fingerprint() == run.fingerprint:
             return tried, True
     return table, False
-
-
-def _rows(table: ResponseTable, label: Callable[[str], str]) -> Iterator[tuple[str, str, str, int]]:
-    for number in range(table.n_responses):
-        hit = table.hit_names[table.hit_of_response[number]]
-        worker = label(table.worker_names[table.worker_of_response[number]])
-        span = slice(int(table.response_ptr[number]), int(table.response_ptr[number + 1]))
-        for item, group in zip(table.items[span].tolist(), table.groups[span].tolist(), strict=True):
-            yield hit, worker, table.item_names[item], group
 
 
 def _words(view: RunView, command: str, certain: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.evaluation.simulation import SimulatedCampaign
 
-__all__ = ["simulate", "simulation_tables"]
+__all__ = ["response_rows", "simulate", "simulation_tables"]
 
 
 def simulate(out: Path, **settings: Any) -> dict[str, Any]:
@@ -81,19 +82,31 @@ def simulation_tables(campaign: SimulatedCampaign, out: Path) -> tuple[Path, ...
     ]
     paths = tuple(out / name for name in ("responses.csv", "truth.csv", "workers_truth.csv"))
     with folder_for(out):
-        write_table(paths[0], ("hit", "worker", "item", "group"), _response_rows(campaign))
+        write_table(paths[0], ("hit", "worker", "item", "group"), response_rows(campaign.table))
         write_table(paths[1], ("item", "category"), zip(table.item_names, campaign.truth, strict=True))
         write_table(paths[2], ("worker", "kind", "hits", "groups"), workers)
     return paths
 
 
-def _response_rows(campaign: SimulatedCampaign) -> Iterator[tuple[str, str, str, int]]:
-    table = campaign.table
+def response_rows(
+    table: ResponseTable, worker: Callable[[str], str] = str, names: Sequence[str] | None = None
+) -> Iterator[tuple[str, str, str, int]]:
+    """Rows of `responses.csv`: HIT, worker, item, group.
+
+    Parameters
+    ----------
+    worker
+        How a worker is written.
+    names
+        Names of the items in place of the table's.
+    """
+    items = names or table.item_names
     for number in range(table.n_responses):
         hit = table.hit_names[table.hit_of_response[number]]
-        worker = table.worker_names[table.worker_of_response[number]]
-        for at in range(table.response_ptr[number], table.response_ptr[number + 1]):
-            yield hit, worker, table.item_names[table.items[at]], int(table.groups[at]) + 1
+        who = worker(table.worker_names[table.worker_of_response[number]])
+        span = slice(int(table.response_ptr[number]), int(table.response_ptr[number + 1]))
+        for item, group in zip(table.items[span].tolist(), table.groups[span].tolist(), strict=True):
+            yield hit, who, items[item], group + 1
 
 
 def _groups(groups: tuple[int, ...], categories: tuple[str, ...]) -> str:
