@@ -147,7 +147,7 @@ class StagesContent(QWidget):
         shell.add_command("Subdivide the chosen cluster", "Ctrl+S", self.to_details, owner=screen)
         shell.add_command("Run the chosen stage", "Ctrl+R", self.run, owner=screen)
         shell.add_command("Cancel the run", "Ctrl+.", self.work.cancel, owner=screen)
-        shell.add_command("Open the chosen stage in Clusters", "Ctrl+O", self.open_in_clusters, owner=screen)
+        shell.add_command("Open the chosen stage in Clusters", "Ctrl+Shift+O", self.open_in_clusters, owner=screen)
         shell.add_command("Remove the chosen stage", "Del", self.remove, owner=screen)
         shell.add_command("Bring the chosen stage back", "Ctrl+B", self.bring_back, owner=screen)
 

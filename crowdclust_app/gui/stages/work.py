@@ -143,7 +143,7 @@ class StageWork(QObject):
         given = self._shell.recall(REMEMBERED) or {}
         known = {name: given[name] for name in FitSettings().as_dict() if name in given}
         if isinstance(known.get("clusters"), int):
-            del known["clusters"]
+            known["clusters"] = "heldout" if known.get("folds", 1) else "bound"
         return FitSettings(**known)
 
     def _run_progress(self, report: ProgressReport) -> None:
