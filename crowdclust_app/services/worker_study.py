@@ -43,6 +43,8 @@ class StudyInput:
         What does not count.
     names
         What groups of workers are called.
+    can_repeat
+        Whether HITs are planned and none of them is repeated.
     """
 
     run: Run | None
@@ -53,6 +55,7 @@ class StudyInput:
     repeats: Mapping[str, str]
     left_out: Exclusions
     names: tuple[Decision, ...]
+    can_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +72,22 @@ class WorkerStudy:
         On pair labels, before any model; None where nobody can be compared.
     key
         What it was made from.
+    can_repeat
+        Whether HITs could be repeated and none is.
     """
 
     criteria: Criteria | None
     turns: Turns
     agreement: PairAgreement | None
     key: tuple[object, ...]
+    can_repeat: bool = False
 
 
 def read_for_study(campaign: Campaign, run: Run | None, table: ResponseTable | None = None) -> StudyInput:
     """Read what a study needs, but for the responses that count where these are given."""
     stage = run.stage if run is not None else WHOLE_COLLECTION
     left_out = exclusions(campaign)
+    repeats = repeated_hits(campaign)
     if table is None:
         table = campaign.table(stage)
     return StudyInput(
@@ -93,9 +100,10 @@ def read_for_study(campaign: Campaign, run: Run | None, table: ResponseTable | N
             if turn.status is AssignmentStatus.SUBMITTED
         },
         seconds={(time.hit, time.worker): time.active_seconds for time in campaign.submitted_times()},
-        repeats=repeated_hits(campaign),
+        repeats=repeats,
         left_out=left_out,
         names=group_names(campaign),
+        can_repeat=not repeats and campaign.figures().hits_planned > 0,
     )
 
 
@@ -132,4 +140,4 @@ def study(found: StudyInput, before: WorkerStudy | None = None, cancel: CancelTo
     else:
         clusters = found.run.result.responsibilities.shape[1]
         criteria = find_criteria(found.table, turns.cluster + 1, clusters, found.names, cancel)
-    return WorkerStudy(criteria, turns, agreement, key)
+    return WorkerStudy(criteria, turns, agreement, key, found.can_repeat)

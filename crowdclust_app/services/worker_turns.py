@@ -1,7 +1,6 @@
 """One worker's HITs: when, how long, how far they agree with the clusters, and how they were sorted.
 
-What all workers did is collected once as columns (`read_turns`); one worker's part of it is then a matter of
-milliseconds.
+What all workers did is collected once (`turns_of`); one worker's part of it is then a matter of milliseconds.
 """
 
 from __future__ import annotations
@@ -128,40 +127,6 @@ class Turns:
         numbers, sizes = np.unique(groups, return_counts=True)
         order = numbers[np.argsort(-sizes, kind="stable")]
         return SortedHit(tuple(tuple(items[groups == number].tolist()) for number in order.tolist()), strange)
-
-
-def most_surprising(turns: tuple[WorkerTurn, ...], most: int = 12) -> tuple[WorkerTurn, ...]:
-    """The HITs that surprise the model most, or agree least with the clusters where it gives no probabilities."""
-
-    def key(turn: WorkerTurn) -> tuple[float, str]:
-        if turn.surprise is not None:
-            return -turn.surprise, turn.hit
-        return (turn.agreement if turn.agreement is not None else 1.0), turn.hit
-
-    judged = [turn for turn in turns if turn.labels]
-    return tuple(sorted(judged, key=key)[:most])
-
-
-def read_turns(campaign: Campaign, stage: str, run: Run | None, left_out: Exclusions) -> Turns:
-    """Collect what everybody has submitted in a stage.
-
-    Parameters
-    ----------
-    run
-        Whose clusters and matrices the turns are compared with; None for none.
-    left_out
-        What runs leave out by now.
-    """
-    from crowdclust_app.domain.campaign import AssignmentStatus
-
-    table = campaign.table(stage, everything=True)
-    when = {
-        (turn.hit, turn.worker): turn.submitted_at
-        for turn in campaign.assignments()
-        if turn.status is AssignmentStatus.SUBMITTED
-    }
-    seconds = {(time.hit, time.worker): time.active_seconds for time in campaign.submitted_times()}
-    return turns_of(table, run, when, seconds, repeated_hits(campaign), left_out)
 
 
 def repeated_hits(campaign: Campaign) -> dict[str, str]:

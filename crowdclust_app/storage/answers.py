@@ -16,6 +16,8 @@ from crowdclust_app.storage import schema
 from crowdclust_app.storage.times import from_text, to_text
 
 SUBMIT, SKIP, LAPSE = "submit", "skip", "lapse"
+# HITs that a worker has between one and its repeat.
+REPEAT_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ def next_hit(connection: Connection, worker: int, lease_start: datetime) -> tupl
     """The HIT to hand to this worker: fewest submitted responses, then plan order.
 
     HITs of all stages, but for the removed ones. Open assignments that moved since `lease_start` hold their place among
-    the R; a HIT that this worker ever had is out.
+    the R; a HIT that this worker ever had is out. A repeat goes only to who submitted the HIT that it repeats, after
+    `REPEAT_GAP` others.
     """
     row = connection.execute(
         text(
@@ -113,11 +116,14 @@ def next_hit(connection: Connection, worker: int, lease_start: datetime) -> tupl
             WHERE h.stage NOT IN (SELECT name FROM stages WHERE removed_at IS NOT NULL)
               AND h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
               AND NOT EXISTS (SELECT 1 FROM assignments mine WHERE mine.hit = h.number AND mine.worker = :worker)
+              AND (h.repeats IS NULL OR EXISTS (
+                  SELECT 1 FROM assignments a WHERE a.hit = h.repeats AND a.worker = :worker AND a.status = 'submitted'
+                    AND (SELECT count(*) FROM assignments s WHERE s.worker = :worker AND s.number > a.number) >= :gap))
             ORDER BY h.submitted, h.position
             LIMIT 1
             """
         ),
-        {"worker": worker, "lease_start": to_text(lease_start)},
+        {"worker": worker, "lease_start": to_text(lease_start), "gap": REPEAT_GAP},
     ).one_or_none()
     return None if row is None else (row.number, row.name)
 
@@ -152,6 +158,9 @@ def remaining_hits(connection: Connection, worker: int, lease_start: datetime) -
                 WHERE h.stage NOT IN (SELECT name FROM stages WHERE removed_at IS NOT NULL)
                   AND h.submitted < h.workers_wanted AND h.submitted + coalesce(held.n, 0) < h.workers_wanted
                   AND NOT EXISTS (SELECT 1 FROM assignments m WHERE m.hit = h.number AND m.worker = :worker)
+                  AND (h.repeats IS NULL OR EXISTS (
+                      SELECT 1 FROM assignments a
+                      WHERE a.hit = h.repeats AND a.worker = :worker AND a.status = 'submitted'))
                 """
             ),
             {"worker": worker, "lease_start": to_text(lease_start)},

@@ -211,6 +211,19 @@ def hit_numbers(connection: Connection) -> dict[str, int]:
     return {row.name: row.number for row in connection.execute(select(schema.hits.c.name, schema.hits.c.number))}
 
 
+def repeats(connection: Connection) -> dict[int, int]:
+    """The HIT that each repeat repeats, by number."""
+    columns = schema.hits.c
+    rows = connection.execute(select(columns.number, columns.repeats).where(columns.repeats.is_not(None)))
+    return {row.number: row.repeats for row in rows}
+
+
+def set_repeats(connection: Connection, originals: Mapping[int, int]) -> None:
+    """Say of new HITs which ones they repeat, by number."""
+    for number, original in originals.items():
+        connection.execute(update(schema.hits).where(schema.hits.c.number == number).values(repeats=original))
+
+
 def taken_by_hit(connection: Connection, lease_start: datetime) -> dict[int, int]:
     """How many workers have submitted each HIT or hold it open, having moved since `lease_start`."""
     rows = connection.execute(

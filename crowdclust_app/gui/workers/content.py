@@ -156,6 +156,7 @@ class WorkersContent(RunContent):
         self.groups.named.connect(self.deciding.name_group)
         self.side.kind_chosen.connect(self.show_kind)
         self.side.page_chosen.connect(self._page_shown)
+        self.side.time.repeats_wanted.connect(self.deciding.repeat)
         self.side.hits.excluded.connect(self.deciding.exclude)
         self.side.hits.taken_in.connect(self.deciding.take_in)
         self.side.trust.retired.connect(self.deciding.retire)
@@ -348,7 +349,8 @@ class WorkersContent(RunContent):
         turns = study.turns if study is not None else None
         with_oneself = turns.self_agreement(chosen) if turns is not None else None
         can_write = self._campaign is not None and not self._campaign.read_only
-        self.side.time.show_turns(turns.of(chosen) if turns is not None else (), with_oneself)
+        can_plan = can_write and study is not None and study.can_repeat
+        self.side.time.show_turns(turns.of(chosen) if turns is not None else (), with_oneself, can_plan)
         expected = view.run.result.confusion[number] if view is not None and number is not None else None
         self.side.hits.show_turns(turns, chosen, not can_write, expected)
         self.deciding.about(self._campaign, self._chosen, self._overview.left_out if self._overview else None)

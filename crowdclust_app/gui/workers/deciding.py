@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from crowdclust_app.services import exclusions
 from crowdclust_app.services.decisions import take_back
 from crowdclust_app.services.exclusions import Exclusions, LeftOut
+from crowdclust_app.services.repeats import add_repeats
 from crowdclust_app.services.worker_groups import name_group
 
 if TYPE_CHECKING:
@@ -96,6 +97,12 @@ class Deciding(QObject):
 
             words = f"The group is called {name}" if name else "The group has no name any more"
             self._do(lambda: name_group(campaign, members, name), words, back)
+
+    def repeat(self) -> None:
+        """Have some HITs repeated; HITs that were planned stay, so this is not undone."""
+        campaign = self._campaign
+        if campaign is not None:
+            self._do(lambda: add_repeats(campaign), "A tenth of the sets is handed out a second time", None)
 
     def undo(self) -> None:
         """Take the last decision back that was made here."""

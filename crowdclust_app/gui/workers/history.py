@@ -48,9 +48,12 @@ class TimePage(QWidget):
     -------
     chosen : str
         A HIT.
+    repeats_wanted
+        Some HITs are to be repeated.
     """
 
     chosen = Signal(str)
+    repeats_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,6 +62,8 @@ class TimePage(QWidget):
         self.oneself = QLabel(self)
         self.oneself.setObjectName("self-agreement")
         self.oneself.setWordWrap(True)
+        self.plan = plain_button("Repeat a tenth of the sets", "plan-repeats", self.repeats_wanted.emit)
+        self.plan.setToolTip("Hands a tenth of the HITs a second time to people who sorted them, some HITs later")
         self._hits: dict[str, list[str]] = {}
         for chart in (self.agreement, self.seconds):
             chart.chosen.connect(lambda index, chart=chart: self._choose(chart, index))
@@ -68,9 +73,13 @@ class TimePage(QWidget):
         layout.addWidget(self.agreement, 1)
         layout.addWidget(self.seconds, 1)
         layout.addWidget(self.oneself)
+        layout.addWidget(self.plan, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def show_turns(self, turns: Sequence[WorkerTurn], with_oneself: tuple[int, float] | None) -> None:
-        """Show these HITs, oldest first."""
+    def show_turns(
+        self, turns: Sequence[WorkerTurn], with_oneself: tuple[int, float] | None, can_plan: bool = False
+    ) -> None:
+        """Show these HITs, oldest first; `can_plan`: nothing is repeated yet, and could be."""
+        self.plan.setVisible(can_plan)
         judged = [(k, turn) for k, turn in enumerate(turns, start=1) if turn.agreement is not None]
         timed = [(k, turn) for k, turn in enumerate(turns, start=1) if turn.seconds is not None]
         self._hits = {

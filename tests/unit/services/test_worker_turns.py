@@ -8,11 +8,11 @@ from campaign_making import MakeCampaign
 
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services import annotation
-from crowdclust_app.services.exclusions import exclude_response, exclusions, retire_worker
+from crowdclust_app.services.exclusions import exclude_response, retire_worker
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
 from crowdclust_app.services.judging import worker_scores
 from crowdclust_app.services.looking import look_at_campaign
-from crowdclust_app.services.worker_turns import most_surprising, read_turns
+from crowdclust_app.services.worker_study import read_for_study, study
 
 QUICK = FitSettings(dimensions=2, starts=1, clusters=2, label_weight=1.0, folds=2)
 
@@ -35,11 +35,11 @@ def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:
     run = fit_campaign(campaign, QUICK)
     hit, item = strayed["Ann"]
     exclude_response(campaign, hit, "Ann", "went astray")
-    turns = read_turns(campaign, "all", run, exclusions(campaign))
+    turns = study(read_for_study(campaign, run)).turns
     ann = turns.of("Ann")
     assert [turn.seconds for turn in ann] == [10.0 + n for n in range(len(ann))]
     assert [turn.at for turn in ann] == sorted(turn.at for turn in ann if turn.at is not None)
-    odd = most_surprising(ann)[0]
+    odd = max(ann, key=lambda turn: turn.surprise or 0.0)
     assert odd.hit == hit
     assert odd.agreement == pytest.approx(1 - 7 / 28)
     assert odd.left_out is not None
@@ -48,6 +48,9 @@ def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:
     assert all(0 < turn.surprise < odd.surprise for turn in ann if turn is not odd)  # type: ignore[operator]
     as_sorted = turns.sorted_hit(odd)
     assert as_sorted.strange == {item}
+    unlike = turns.sorted_hit(odd, np.full((2, 2), 0.9))
+    # of who puts all together the smaller group is not expected
+    assert unlike.strange == set(as_sorted.groups[1])
     assert sorted(sum(as_sorted.groups, ())) == sorted(
         next(planned.items for planned in campaign.hits() if planned.name == hit)
     )
@@ -67,9 +70,11 @@ def test_without_a_run_there_is_no_agreement_but_time(make_campaign: MakeCampaig
     assert turn is not None
     annotation.record(campaign, turn, Action(ActionKind.PLACE, tuple((p, 1) for p in range(4))), 1.0)
     annotation.submit(campaign, turn, 2.0)
-    (only,) = read_turns(campaign, "all", None, exclusions(campaign)).of("Ann")
+    found = study(read_for_study(campaign, None))
+    assert found.criteria is None
+    assert found.can_repeat
+    (only,) = found.turns.of("Ann")
     assert (only.agreement, only.surprise, only.labels, only.seconds) == (None, None, 0, 2.0)
-    assert most_surprising((only,)) == ()
 
 
 def test_the_screens_say_what_is_left_out_and_that_a_run_is_stale(make_campaign: MakeCampaign) -> None:
