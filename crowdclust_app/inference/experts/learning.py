@@ -33,6 +33,8 @@ EARLY = 1e-2
 ROUGH = 1e-4
 FINE = 1e-6
 _OF_KERNEL = 1e-3
+# Steps end only where propagation was not much coarser than they were.
+_STRICT = 2.0
 INNER_STEPS = 3
 GOLD_EXPERTISE = 0.999
 _ROUNDS = 4
@@ -73,7 +75,7 @@ class Learner:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A crowd, the sites it came with, and how it went."""
+    """A crowd, the sites it came from (or with, once it is finished), and how it went."""
 
     crowd: Crowd
     propagated: Propagated
@@ -165,12 +167,11 @@ def _climb(engine: Engine, noise: Floats, labels: CrowdLabels, crowd: Crowd, sit
         change = largest_change(crowd, new)
         crowd = new
         learner.step(change, bound)
-        if change < learner.tolerance:
+        if change < learner.tolerance and tolerance <= _STRICT * learner.tolerance:
             converged = True
             break
-        tolerance = min(max(0.1 * change, ROUGH), EARLY)
-    found = propagate(engine, evidence_of(labels, crowd), noise, sites, ROUGH, check=learner.check)
-    return Learned(crowd, found, converged and found.converged, turned=False)
+        tolerance = min(max(0.2 * change, ROUGH), EARLY)
+    return Learned(crowd, found, converged, turned=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +225,8 @@ def kernel_gradient(found: Propagated, derivatives: list[Floats]) -> Floats:
     """
     posterior = found.posterior
     assert isinstance(posterior, DensePosterior)
-    precision, b = found.sites.precision, posterior.weights
-    R = posterior.covariance()
-    R *= -precision[:, None]
-    R *= precision
-    R[np.diag_indices_from(R)] += precision
+    b = posterior.weights
+    R = posterior.inner_inverse()
     np.subtract(np.outer(b, b), R, out=R)
     return np.array([0.5 * float(np.vdot(R, derivative)) for derivative in derivatives])
 
