@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.questions import Said
+from crowdclust_app.domain.questions import QuestionSet, Said
 from crowdclust_app.services.learning_results import Learnt, NextQuestion, describe
 from crowdclust_app.services.learning_settings import (
     LearningSettings,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from crowdclust_app.inference.experts import GaussianProcessExperts, Learner
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.features import Aligned, FeatureTable
+    from crowdclust_app.storage.connection import Connection
 
 __all__ = [
     "Desk",
@@ -50,24 +50,39 @@ _AHEAD = 3
 _PARTS = 1000
 
 
-@dataclass(frozen=True)
-class _Said:
-    """What stands of a question set's answers.
+class _Log:
+    """What stands of a question set's answers, read from the file event by event; for one thread at a time."""
 
-    Parameters
-    ----------
-    item, worker
-        Numbers; one entry an answer or skip.
-    kind
-        What was said.
-    last
-        Number of the last of all events, also of those that are taken back.
-    """
+    def __init__(self, asked: QuestionSet) -> None:
+        self._number = asked.number
+        self._position = {item: place for place, item in enumerate(asked.items)}
+        self.labels = np.zeros(len(asked.items), dtype=np.int64)
+        self.had: dict[int, set[int]] = {}
+        # position, worker and what was said, by event, oldest first
+        self.standing: dict[int, tuple[int, int, str]] = {}
+        self.last = 0
 
-    item: tuple[int, ...]
-    worker: tuple[int, ...]
-    kind: tuple[str, ...]
-    last: int
+    def catch_up(self, connection: Connection) -> None:
+        """Take in the events that are new."""
+        from crowdclust_app.storage import questions
+
+        for event in questions.events_after(connection, self._number, self.last):
+            self.last = event.number
+            if event.undoes is None:
+                place = self._position[event.item]
+                self.standing[event.number] = place, event.worker, event.kind
+                self.labels[place] += event.kind != Said.SKIP
+                self.had.setdefault(event.worker, set()).add(place)
+            elif event.undoes in self.standing:
+                place, worker, kind = self.standing.pop(event.undoes)
+                self.labels[place] -= kind != Said.SKIP
+                self.had[worker].discard(place)
+
+    def answers(self) -> list[tuple[int, int, bool]]:
+        """Position, worker and whether it was yes, without skips."""
+        return [
+            (place, worker, kind == Said.YES) for place, worker, kind in self.standing.values() if kind != Said.SKIP
+        ]
 
 
 class Desk:
@@ -91,6 +106,8 @@ class Desk:
         self._campaign = campaign
         self._position = {item: place for place, item in enumerate(self.question_set.items)}
         self._working = threading.Lock()
+        self._reading = threading.Lock()
+        self._log = _Log(self.question_set)
         self._learnt: Learnt | None = None
         self._model: Learner | None = None
         self._features: tuple[LearningSettings, FeatureTable] | None = None
@@ -158,18 +175,16 @@ class Desk:
         learnt = self._learnt
         if learnt is None or not workers:
             return None
-        said = self._answers()
+        gold = gold_of(self._campaign, self.question_set.number)
         asked = np.zeros((len(self.question_set.items), len(workers)), dtype=bool)
-        column = {worker: place for place, worker in enumerate(workers)}
-        labels = np.zeros(len(asked), dtype=np.int64)
-        for item, worker, kind in zip(said.item, said.worker, said.kind, strict=True):
-            place = self._position[item]
-            labels[place] += kind != Said.SKIP
-            if worker in column:
-                asked[place, column[worker]] = True
+        with self._reading:
+            log = self._read()
+            labels = log.labels.copy()
+            for column, worker in enumerate(workers):
+                had = log.had.get(worker, set())
+                asked[np.fromiter(had, dtype=np.int64, count=len(had)), column] = True
         if labels.sum() >= self.question_set.labels_planned:
             return None
-        gold = gold_of(self._campaign, self.question_set.number)
         asked[[self._position[item] for item in gold if item in self._position]] = True
         return learnt.choose(tuple(workers), asked, labels, _AHEAD)
 
@@ -192,24 +207,18 @@ class Desk:
         from crowdclust_app.services.features import align_features
         from crowdclust_app.services.learner_fits import fit_learner, make_learner
 
-        said = self._answers()
-        kept = [at for at, kind in enumerate(said.kind) if kind != Said.SKIP]
+        with self._reading:
+            said = self._read().answers()
         gold = gold_of(self._campaign, self.question_set.number)
-        if not kept and not gold:
+        if not said and not gold:
             raise UserError("nobody has answered yet", todo="have some photos answered, or mark some as gold")
         names = {item.number: item.path for item in self._campaign.items()}
         tasks = [names[item] for item in self.question_set.items]
         aligned = align_features(features, tasks)
-        workers = tuple(sorted({said.worker[at] for at in kept}))
+        workers = tuple(sorted({worker for _, worker, _ in said}))
         row = {worker: place for place, worker in enumerate(workers)}
-        table = LabelTable(
-            aligned.items,
-            workers,
-            (Said.NO.value, Said.YES.value),
-            np.array([self._position[said.item[at]] for at in kept], dtype=np.int64),
-            np.array([row[said.worker[at]] for at in kept], dtype=np.int64),
-            np.array([said.kind[at] == Said.YES for at in kept], dtype=np.int64),
-        )
+        columns = np.array([(place, row[worker], yes) for place, worker, yes in said], dtype=np.int64).reshape(-1, 3)
+        table = LabelTable(aligned.items, workers, (Said.NO.value, Said.YES.value), *columns.T.copy())
         known = {names[item]: (Said.YES if yes else Said.NO).value for item, yes in gold.items()}
         listen = _listener(progress)
         warm = self._warm(settings, aligned)
@@ -233,21 +242,15 @@ class Desk:
             return None
         return model if model.items_ == aligned.items else None
 
-    def _answers(self) -> _Said:
-        from crowdclust_app.storage import questions
-
+    def _read(self) -> _Log:
         with self._campaign.database.read() as connection:
-            rows = questions.standing_rows(connection, self.question_set.number)
-            last = questions.last_event(connection, self.question_set.number)
-        items, workers, kinds = zip(*rows, strict=True) if rows else ((), (), ())
-        return _Said(items, workers, kinds, last)
+            self._log.catch_up(connection)
+        return self._log
 
     def _stamp(self) -> tuple[int, ...]:
         """What the answers and gold items of now are known by."""
-        from crowdclust_app.storage import questions
-
-        with self._campaign.database.read() as connection:
-            last = questions.last_event(connection, self.question_set.number)
+        with self._reading:
+            last = self._read().last
         gold = gold_of(self._campaign, self.question_set.number)
         return (last, *(2 * item + yes for item, yes in sorted(gold.items())))
 

@@ -193,22 +193,6 @@ def answer_counts(connection: Connection) -> dict[int, tuple[int, int, float]]:
     return {row.question_set: (row.labels, row.workers, row.seconds) for row in rows}
 
 
-def standing_rows(connection: Connection, question_set: int) -> list[tuple[int, int, str]]:
-    """Item, worker and what was said, of everything said and not taken back, oldest first."""
-    rows = connection.execute(
-        text("SELECT item, worker, kind FROM standing_answers WHERE question_set = :q ORDER BY number"),
-        {"q": question_set},
-    )
-    return [(row.item, row.worker, row.kind) for row in rows]
-
-
-def last_event(connection: Connection, question_set: int) -> int:
-    """Number of the last event of a set, undone or not; 0 without any."""
-    columns = schema.question_events.c
-    found = connection.execute(select(func.max(columns.number)).where(columns.question_set == question_set)).scalar()
-    return int(found or 0)
-
-
 def learning(connection: Connection, question_set: int) -> str | None:
     """How a set learns from its images, as JSON; None where it does not."""
     columns = schema.question_sets.c
