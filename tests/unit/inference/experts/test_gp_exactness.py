@@ -265,3 +265,49 @@ def test_labels_that_say_nothing_leave_the_prior() -> None:
     assert found.posterior.mean == pytest.approx(0.0, abs=1e-12)
     assert found.posterior.variance == pytest.approx(1.0)
     assert found.log_evidence == pytest.approx(8 * np.log(0.5))
+
+
+def test_the_printed_scale_of_a_site_and_the_printed_gradient_are_right_once_read_rightly() -> None:
+    rng = np.random.default_rng(8)
+    X, _, matrix, crowd = random_problem(rng, 12, 4)
+    kernel = Kernel(2.0, 1.0, 0.5)
+    squared = squared_distances(X, X)
+    evidence, K = evidence_for(matrix, crowd), kernel.of_distances(squared)
+    # the paper's form: white noise in the prior, steps as sites
+    found = fixed_point(K + np.eye(12), evidence, 0.0, 1e-12)
+    m, v, slope = found.cavity_mean, found.cavity_variance, found.update.slope
+    new = m + v * slope
+    width = v * (1.0 / (new * slope) - 1.0)
+    centre = new + width * slope
+    # equation 48: the site's mass is such that site times cavity has the tilted normaliser
+    scale = np.exp(found.update.log_z) * np.sqrt(np.abs(1.0 + v / width)) * np.exp(0.5 * v * slope / new)
+    product = scale * np.sqrt(np.abs(width / (v + width))) * np.exp(-0.5 * (m - centre) ** 2 / (v + width))
+    assert product == pytest.approx(np.exp(found.update.log_z), rel=1e-9)
+    # equation 53, its first trace closed
+    prior = np.linalg.inv(K + np.eye(12))
+    mean = found.posterior.mean
+    precision = found.sites.precision
+    sigma = np.linalg.inv(prior + np.diag(precision))
+    printed = []
+    for change in log_gradients(kernel, squared):
+        inner = prior @ change
+        printed.append(
+            -0.5 * np.trace(inner) + 0.5 * mean @ inner @ prior @ mean + 0.5 * np.trace(inner @ prior @ sigma)
+        )
+    inside = fixed_point(K, evidence, 1.0, 1e-12)
+    assert kernel_gradient(inside, log_gradients(kernel, squared)) == pytest.approx(printed, rel=1e-7, abs=1e-9)
+
+
+def test_exchanging_the_two_constants_negates_the_value_and_keeps_the_precision() -> None:
+    rng = np.random.default_rng(9)
+    evidence = Evidence(np.zeros(50), np.zeros(50), 0.9, np.log(rng.uniform(0, 1, 50)), np.log(rng.uniform(0, 1, 50)))
+    other = Evidence(np.zeros(50), np.zeros(50), 0.9, evidence.negative, evidence.positive)
+    mean, variance = rng.normal(size=50) * 3, rng.uniform(0.1, 5, 50)
+    one = update_sites(mean, variance, np.ones(50), evidence)
+    two = update_sites(-mean, variance, np.ones(50), other)
+    assert (one.precision < 0).any()
+    assert one.precision == pytest.approx(two.precision, rel=1e-12)
+    assert one.shift == pytest.approx(-two.shift, rel=1e-12)
+    # negative exactly where the cavity says the opposite of the labels, strongly enough
+    against = np.sign(evidence.positive - evidence.negative) != np.sign(mean)
+    assert against[one.precision < 0].all()
