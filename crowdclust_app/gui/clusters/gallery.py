@@ -238,8 +238,9 @@ class Gallery(QWidget):
         return True
 
     def _show_grid(self, items: Sequence[int], badges: bool) -> None:
-        self._stack.setCurrentWidget(self.grid)
+        # filled before it is seen: the keys may go to it, and to what it shows, as soon as the rows are gone
         self.grid.show_items(items, badges)
+        self._stack.setCurrentWidget(self.grid)
         self.grid.setFocus()
 
     def _tell(self, name: str, words: str, opened: int | None = None) -> None:
