@@ -93,7 +93,7 @@ def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel:
     source = read_table_source(args.source, args.stage)
     truth, warnings = _truth(args.truth, source.table)
     with _results_folder(args.out):
-        result = fit_table(source.table, settings, console.progress, cancel)
+        result = fit_table(source.table, settings, console.progress, cancel, args.threads)
         return _finish_fit(args, console, source.table, result, truth, [*source.warnings, *warnings])
 
 
@@ -110,7 +110,7 @@ def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, canc
         truth, warnings = _truth(args.truth, table)
         with _results_folder(args.out):
             try:
-                run = fit_campaign(campaign, settings, console.progress, cancel, args.stage)
+                run = fit_campaign(campaign, settings, console.progress, cancel, args.stage, args.threads)
                 warnings = [*warnings, *stay_behind(campaign, run)]
                 result, number = run.result, run.number
                 called = category_columns(campaign, run)

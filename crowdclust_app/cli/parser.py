@@ -127,6 +127,8 @@ def _fit(commands: Any) -> None:
                         help="shared: learnt from all workers; independent: the same for each, as in the paper "
                         "(shared)")  # fmt: skip
     _seed(parser)
+    parser.add_argument("--threads", type=int, metavar="N", help="how many threads or processes share the work; the "
+                        "result does not depend on it (as many as there are cores)")  # fmt: skip
     parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known categories")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
 

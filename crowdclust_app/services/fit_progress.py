@@ -45,8 +45,39 @@ class FitProgress(ProgressReport):
     seconds: float
 
 
-def reporter(settings: FitSettings, progress: Progress | None) -> Callable[[Snapshot], None] | None:
-    """Turn the estimator's snapshots into reports; None when nobody listens."""
+class _Counter:
+    """Sweeps of several fits, of which so many run at once and the others one after another.
+
+    Parameters
+    ----------
+    most
+        Sweeps of one fit; it may end before.
+    at_once
+        How many fits run at once.
+    """
+
+    def __init__(self, most: int, at_once: int) -> None:
+        self._most = most
+        self._at_once = at_once
+        self._reached: dict[int, int] = {}
+
+    def count(self, fit: int, sweeps: int) -> int:
+        """Note how far a fit is, counted from 1, and return how far all are; never less than before."""
+        self._reached[fit] = max(self._reached.get(fit, 0), min(sweeps, self._most))
+        over = max(0, max(self._reached) - self._at_once)
+        return over * self._most + sum(reached for number, reached in self._reached.items() if number > over)
+
+
+def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1) -> Callable[[Snapshot], None] | None:
+    """Turn the estimator's snapshots into reports; None when nobody listens.
+
+    Parameters
+    ----------
+    settings, progress
+        Of the fit.
+    at_once
+        How many starts, or fits without some responses, run at once.
+    """
     if progress is None:
         return None
     from crowdclust_app.inference.crowdclustering.choosing import planned_fits
@@ -55,12 +86,15 @@ def reporter(settings: FitSettings, progress: Progress | None) -> Callable[[Snap
     planned = planned_fits(settings.folds, settings.label_weight == "auto", settings.dimensions == "auto")
     ahead = planned * settings.layer_rounds if settings.folds else 0
 
+    fits = _Counter(settings.layer_rounds, at_once)
+    starts = _Counter(sweeps, at_once)
+
     def done(snapshot: Snapshot) -> int:
         if snapshot.phase == "heldout":
-            return min((snapshot.start - 1) * settings.layer_rounds + snapshot.iteration, ahead)
+            return min(fits.count(snapshot.start, snapshot.iteration), ahead)
         before = 0 if snapshot.phase == "layers" else settings.layer_rounds
         within = snapshot.iteration if snapshot.phase != "mixture" else 0
-        return ahead + (snapshot.start - 1) * sweeps + min(sweeps, before + within)
+        return ahead + starts.count(snapshot.start, before + within)
 
     def report(snapshot: Snapshot) -> None:
         progress(

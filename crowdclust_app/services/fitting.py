@@ -23,6 +23,7 @@ from crowdclust_app.services.baselines import BASELINES, fit_baseline
 from crowdclust_app.services.fit_progress import FitProgress, Sweeps, reporter
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.workforce import workforce
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.crowdclustering import Crowdclustering
@@ -268,6 +269,7 @@ def fit_table(
     settings: FitSettings,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
+    threads: int | None = None,
 ) -> FitResult:
     """Infer the clusters behind a table of responses.
 
@@ -281,11 +283,14 @@ def fit_table(
         Gets a `FitProgress` a sweep.
     cancel
         Stops the fit within a sweep.
+    threads
+        How many threads or processes share the work; None for as many as there are cores.
 
     Returns
     -------
     FitResult
-        The same for the same table and settings, but for `seconds` and `peak_memory_mb` of the summary.
+        The same for the same table and settings, whatever the threads, but for `seconds` and `peak_memory_mb` of the
+        summary.
 
     Raises
     ------
@@ -308,15 +313,15 @@ def fit_table(
         progress(ProgressReport(0, None, "preparing"))
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 
-    for dimensions in (2, 4, 6) if isinstance(settings.dimensions, str) else (settings.dimensions,):
-        compile_kernels(dimensions)
-        if cancel:
-            cancel.check()
+    compile_kernels()
+    if cancel:
+        cancel.check()
     began = time.perf_counter()
     parameters = settings.as_dict()
     model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
-    sweeps = Sweeps(reporter(settings, progress))
-    model.fit(table, progress=sweeps, cancel=cancel)
+    with workforce(table, settings, threads) as (crew, at_once):
+        sweeps = Sweeps(reporter(settings, progress, at_once))
+        model.fit(table, progress=sweeps, cancel=cancel, crew=crew)
     arrays = _arrays(model, table)
     seconds = time.perf_counter() - began
     summary = summarise(table, settings.as_dict(), arrays, seconds=seconds, heldout=model.heldout_)
@@ -329,6 +334,7 @@ def fit_campaign(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
     stage: str = WHOLE_COLLECTION,
+    threads: int | None = None,
 ) -> Run:
     """Infer the clusters of a campaign from its submitted responses, and keep the run there.
 
@@ -336,7 +342,7 @@ def fit_campaign(
     ----------
     campaign
         Where the responses are and the run goes; earlier runs stay.
-    settings, progress, cancel
+    settings, progress, cancel, threads
         As in `fit_table`.
     stage
         Whose responses: the whole collection's, or those of a cluster that is being subdivided.
@@ -358,7 +364,7 @@ def fit_campaign(
     find_stage(campaign, stage)
     left_out = exclusions(campaign)
     table = campaign.table(stage)
-    result = fit_table(table, settings, progress, cancel)
+    result = fit_table(table, settings, progress, cancel, threads)
     result = replace(result, summary={**result.summary, "exclusions": list(left_out.decisions)})
     if cancel:
         cancel.check()
@@ -372,17 +378,14 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def compile_kernels(dimensions: int = 4) -> None:
-    """Have the kernels compiled (once, some ten seconds; then they are kept), so that no fit counts that time.
-
-    They are made for a number of dimensions.
-    """
+def compile_kernels() -> None:
+    """Have the kernels compiled (once, some twenty seconds; then they are kept), so that no fit counts that time."""
     from crowdclust_app.inference.crowdclustering import Crowdclustering
 
     toy = ResponseTable.from_responses(
         Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
     )
-    Crowdclustering(dimensions, starts=2, layer_rounds=2, max_iterations=2, folds=2, worker_prior="shared").fit(toy)
+    Crowdclustering(2, starts=2, layer_rounds=2, max_iterations=2, folds=2, worker_prior="shared").fit(toy)
 
 
 def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:

@@ -1,17 +1,18 @@
-"""Who does the work of a sweep: the calling thread, and those of an executor that the caller passes in.
+"""Who does the work of a fit: the calling thread, and the threads and processes that the caller passes in.
 
-The parts into which work is cut do not depend on one another, so how many threads there are changes nothing.
+The parts into which work is cut do not depend on one another, so how many there are changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.inference.crowdclustering.arrays import Ints
 
 
@@ -19,9 +20,26 @@ def nobody_asks() -> None:
     """Carry on."""
 
 
+class Farm(Protocol):
+    """Calls functions elsewhere, several at once."""
+
+    def run(
+        self,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        progress: Callable[[Any], None] | None,
+        cancel: CancelToken | None,
+    ) -> Iterator[Any]:
+        """Call `task` with each of these arguments, and with `progress` and `crew` by name; results in this order.
+
+        `progress` is called on the calling thread. Raises `Cancelled` when `cancel` asks for it.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Threads that share the work of one fit.
+    """Who shares the work of one fit.
 
     Parameters
     ----------
@@ -29,13 +47,20 @@ class Crew:
         How many work at once, the calling one included.
     executor
         Has at least `threads - 1` others; None for the calling thread alone.
+    farm
+        Makes whole fits, of starts or without some responses, in other processes; None for one after another here.
     check
         Is called between parts of a sweep; may raise to stop.
     """
 
     threads: int = 1
     executor: Executor | None = None
+    farm: Farm | None = None
     check: Callable[[], None] = nobody_asks
+
+    def __reduce__(self) -> tuple[type[Crew], tuple[()]]:
+        """What goes to another process is done by one thread there."""
+        return Crew, ()
 
     @property
     def size(self) -> int:
@@ -59,6 +84,24 @@ class Crew:
             wait(others)
         for other in others:
             other.result()
+
+    def each(
+        self,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        progress: Callable[[Any], None] | None,
+        cancel: CancelToken | None,
+    ) -> Iterator[Any]:
+        """Call `task` with each of these arguments and with `progress` and `crew` by name; results in this order.
+
+        Elsewhere where there is a farm and more than one call to make, else here, each when its result is asked for.
+        """
+        if self.farm is not None and len(arguments) > 1:
+            yield from self.farm.run(task, arguments, progress, cancel)
+            return
+        for these in arguments:
+            self.check()
+            yield task(*these, progress=progress, crew=self)
 
 
 def cuts(loads: Ints, parts: int) -> list[tuple[int, int]]:

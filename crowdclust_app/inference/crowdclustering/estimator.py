@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -19,10 +20,11 @@ from crowdclust_app.inference.crowdclustering.confusion import (
     bound_confusion,
     calibrated_confusion,
 )
+from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
 from crowdclust_app.inference.crowdclustering.heldout import HeldOut, Trials, can_hold_out
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
-from crowdclust_app.inference.crowdclustering.schedule import Outcome, Reporter, Snapshot, run_start
+from crowdclust_app.inference.crowdclustering.schedule import Outcome, Snapshot, one_start
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
 
@@ -186,6 +188,7 @@ class Crowdclustering:
         table: ResponseTable,
         progress: Callable[[Snapshot], None] | None = None,
         cancel: CancelToken | None = None,
+        crew: Crew | None = None,
     ) -> Crowdclustering:
         """Fit the model.
 
@@ -196,7 +199,9 @@ class Crowdclustering:
         progress
             Is given a snapshot every round, on the calling thread.
         cancel
-            Is looked at every round.
+            Is looked at several times a round.
+        crew
+            Threads and processes that share the work; they change nothing but the time. None for this thread alone.
 
         Raises
         ------
@@ -208,18 +213,20 @@ class Crowdclustering:
         settings = self._settings()
         labels = labels_of(table, settings.consensus)
         began = time.perf_counter()
-        heldout = self._hold_out(table, settings, began, progress, cancel)
+        crew = crew or Crew()
+        crew = crew if cancel is None else replace(crew, check=cancel.check)
+        heldout = self._hold_out(table, settings, began, progress, cancel, crew)
         settings = settled(settings, heldout)
         best: Outcome | None = None
-        bounds = []
-        for start in range(1, settings.starts + 1):
-            reporter = Reporter(start, settings.starts, began, progress, cancel)
-            reporter.check()
-            outcome = run_start(labels, settings, reporter)
-            settings = outcome.beliefs.settings
-            bounds.append(outcome.bound)
-            if best is None or outcome.bound > best.bound:
-                best = outcome
+        bounds: list[float] = []
+        # with a number of clusters the first start settles the scale for all
+        for starts in self._rounds(settings):
+            tasks = [(labels, settings, start, began) for start in starts]
+            for outcome in crew.each(one_start, tasks, progress, cancel):
+                settings = outcome.beliefs.settings
+                bounds.append(outcome.bound)
+                if best is None or outcome.bound > best.bound:
+                    best = outcome
         assert best is not None
         self.start_bounds_ = tuple(bounds)
         self.heldout_ = heldout
@@ -234,13 +241,21 @@ class Crowdclustering:
         began: float,
         progress: Callable[[Snapshot], None] | None,
         cancel: CancelToken | None,
+        crew: Crew,
     ) -> HeldOut | None:
         """Hold responses out, where that is asked for and can be."""
         if settings.folds == 0 or not can_hold_out(table):
             return None
         weight, dimensions = self.label_weight == AUTO, self.dimensions == AUTO
         planned = planned_fits(settings.folds, weight, dimensions)
-        return choose(Trials(table, settings, settings.folds, planned, progress, cancel, began), weight, dimensions)
+        trials = Trials(table, settings, settings.folds, planned, progress, cancel, began, crew)
+        return choose(trials, weight, dimensions)
+
+    @staticmethod
+    def _rounds(settings: Settings) -> list[range]:
+        """Starts that can be made at once, counted from 1."""
+        everything = range(1, settings.starts + 1)
+        return [everything[:1], everything[1:]] if isinstance(settings.clusters, int) else [everything]
 
     def _settings(self) -> Settings:
         """The parameters, checked."""

@@ -16,6 +16,7 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
+from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import labels_of
 from crowdclust_app.inference.crowdclustering.growth import grow
 from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores
@@ -129,7 +130,7 @@ class Trials:
         In how many the responses are dealt; afterwards, how many of these are used.
     planned
         Fits that may be needed, for the progress.
-    progress, cancel, began
+    progress, cancel, began, crew
         As in a fit.
     """
 
@@ -140,6 +141,7 @@ class Trials:
     progress: Callable[[Snapshot], None] | None = None
     cancel: CancelToken | None = None
     began: float = field(default_factory=time.perf_counter)
+    crew: Crew = field(default_factory=Crew)
     done: int = 0
     fold_of: Ints = field(init=False)
     tests: list[ResponseTable] = field(init=False)
@@ -162,25 +164,29 @@ class Trials:
 
     def placement(self, settings: Settings, fold: int) -> Placement:
         """The fit to all but one fold, layer by layer, from the spectral start."""
-        key = (settings.dimensions, settings.label_weight, fold)
-        if key not in self._placed:
-            self.done += 1
-            reporter = Reporter(
-                self.done, max(self.planned, self.done), self.began, self.progress, self.cancel, all_of_it=HELD_OUT
-            )
-            labels = labels_of(self.train(fold), settings.consensus)
-            positions = start_positions(labels, settings.dimensions, 0, settings.seed)
-            beliefs = Beliefs.at_positions(labels, settings, positions)
-            run_layers(beliefs, reporter)
-            self._placed[key] = placement_of(beliefs, self.table.n_items)
-        return self._placed[key]
+        return self.placements(settings, (fold,))[0]
+
+    def placements(self, settings: Settings, folds: Sequence[int]) -> list[Placement]:
+        """The fits to all but each of these folds; the crew may make them at once."""
+        keys = [(settings.dimensions, settings.label_weight, fold) for fold in folds]
+        missing = [key for key in keys if key not in self._placed]
+        most = max(self.planned, self.done + len(missing))
+        tasks = [
+            (self.train(fold), settings, self.done + number, most, self.began)
+            for number, (_, _, fold) in enumerate(missing, start=1)
+        ]
+        self.done += len(missing)
+        for key, placement in zip(missing, self.crew.each(place_items, tasks, self.progress, self.cancel), strict=True):
+            self._placed[key] = placement
+        return [self._placed[key] for key in keys]
 
     def largest(self, settings: Settings, folds: Sequence[int]) -> int:
         """The most clusters that there can be in each of these folds."""
-        return min(len(self.placement(settings, fold).shown) for fold in folds)
+        return min(len(placement.shown) for placement in self.placements(settings, folds))
 
     def scores(self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int]) -> Scores:
         """How these folds are predicted with that many clusters."""
+        self.placements(settings, folds)
         return together([self._score(settings, clusters, fold) for fold in folds])
 
     def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> Scores:
@@ -203,6 +209,26 @@ class Trials:
             random.append(score_table(self.tests[fold], cluster, base_rates(train)[:, None, None]))
             one_group.append(score_table(self.tests[fold], cluster, np.full((1, 1, 1), ONE_GROUP_RATE)))
         return together(random), together(one_group)
+
+
+def place_items(
+    table: ResponseTable,
+    settings: Settings,
+    number: int,
+    most: int,
+    began: float,
+    *,
+    progress: Callable[[Snapshot], None] | None,
+    crew: Crew,
+) -> Placement:
+    """Fit layer by layer, from the spectral start: fit `number` of at most so many, as a task for a crew."""
+    reporter = Reporter(number, most, began, progress, None, all_of_it=HELD_OUT, crew=crew)
+    labels = labels_of(table, settings.consensus)
+    beliefs = Beliefs.at_positions(
+        labels, settings, start_positions(labels, settings.dimensions, 0, settings.seed), crew
+    )
+    run_layers(beliefs, reporter)
+    return placement_of(beliefs, table.n_items)
 
 
 def partition_of(

@@ -12,6 +12,7 @@ import numpy as np
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
+from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
@@ -74,7 +75,7 @@ class Snapshot:
 class Reporter:
     """Keeps the trace of one start, tells whoever listens, and looks whether to stop.
 
-    With `all_of_it` every round is reported as one of that phase.
+    With `all_of_it` every round is reported as one of that phase. The `crew` works, and may know of a cancel too.
     """
 
     start: int
@@ -84,6 +85,7 @@ class Reporter:
     cancel: CancelToken | None
     trace: list[tuple[str, float]] = field(default_factory=list)
     all_of_it: str = ""
+    crew: Crew = field(default_factory=Crew)
 
     def report(self, phase: str, iteration: int, bound: float, clusters: int) -> None:
         """Note the bound of one round; raises `Cancelled` when the fit is no longer wanted."""
@@ -96,6 +98,7 @@ class Reporter:
 
     def check(self) -> None:
         """Raise `Cancelled` when the fit is no longer wanted."""
+        self.crew.check()
         if self.cancel is not None:
             self.cancel.check()
 
@@ -137,12 +140,25 @@ def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome
     the scale `J0` to them; it is in the settings of the outcome, for the other starts to keep.
     """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
-    layered = Beliefs.at_positions(labels, settings, positions)
+    layered = Beliefs.at_positions(labels, settings, positions, reporter.crew)
     run_layers(layered, reporter)
     if isinstance(settings.clusters, int):
         return finish(layered, run_partition(layered, settings.clusters, reporter), reporter)
     first = finish(layered, run_mixture(layered, reporter), reporter)
     return try_again(first, reporter)
+
+
+def one_start(
+    labels: Labels,
+    settings: Settings,
+    start: int,
+    began: float,
+    *,
+    progress: Callable[[Snapshot], None] | None,
+    crew: Crew,
+) -> Outcome:
+    """`run_start` as a task for whoever makes several of them."""
+    return run_start(labels, settings, Reporter(start, settings.starts, began, progress, None, crew=crew))
 
 
 def try_again(first: Outcome, reporter: Reporter) -> Outcome:

@@ -39,7 +39,7 @@ def test_help_and_version(run) -> None:
 
 def test_commands_and_options_that_are_not_built_do_not_appear(run) -> None:
     text = run("--help").out + run("fit", "--help").out + run("open", "--help").out + run("import", "--help").out
-    for word in ("merge", "--threads", "kiosk", "postgresql"):
+    for word in ("merge", "kiosk", "postgresql"):
         assert word not in text
 
 

@@ -78,7 +78,7 @@ def test_plan_warns_in_words(run) -> None:
         (["fit", "x.csv", "--label-weight", 2], "the label weight 2 is out of range"),
         (["fit", "x.csv", "--label-weight", "nan"], "the label weight nan is out of range"),
         (["fit", "x.csv", "--method", "kmeans"], "invalid choice: 'kmeans'"),
-        (["fit", "x.csv", "--threads", 2], "unrecognized arguments: --threads 2"),
+        (["fit", "x.csv", "--threads", "two"], "invalid int value: 'two'"),
         (["simulate", "--out", "s", "--workers", 2], "a HIT needs 5 different workers and there are 2"),
         (["simulate", "--items", 30], "the following arguments are required: --out"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
