@@ -299,6 +299,7 @@ def figures(trials: Trials, choice: Decision, scores: Scores, one_cluster: Score
         dimensions=choice.settings.dimensions,
         label_weight=choice.settings.label_weight,
         clusters=choice.clusters if isinstance(choice.clusters, int) else 0,
+        temperature=trials.temperature(choice.settings, choice.clusters) if isinstance(choice.clusters, int) else 1.0,
         tried=tuple(choice.tried),
         by_clusters=choice.by_clusters,
     )

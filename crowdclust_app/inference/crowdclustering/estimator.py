@@ -24,6 +24,7 @@ from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
 from crowdclust_app.inference.crowdclustering.heldout import HeldOut, Trials, can_hold_out
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
+from crowdclust_app.inference.crowdclustering.refining import refined_memberships, usual_temperature
 from crowdclust_app.inference.crowdclustering.schedule import Outcome, Snapshot, one_start
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
@@ -108,6 +109,9 @@ class Crowdclustering:
         How well held-out responses are predicted, and what was chosen by them.
     dimensions_, label_weight_ : int, float
         What was fitted with.
+    temperature_ : float
+        How much of independent decisions the labels are in `responsibilities_`; 1 where the bound says how many
+        clusters there are: there they are the mixture's, as in the paper.
     entropy_bits_ : float
         Mean entropy of the responsibilities of items shown, in bits.
     fisher_ : ndarray of shape (N, 2)
@@ -138,6 +142,7 @@ class Crowdclustering:
     heldout_: HeldOut | None
     dimensions_: int
     label_weight_: float
+    temperature_: float
     entropy_bits_: float
     fisher_: Floats
     confusion_: Floats
@@ -294,13 +299,18 @@ class Crowdclustering:
         self.lower_bounds_ = best.trace
         self.n_iterations_ = best.iterations
         self.converged_ = best.converged
+        self.temperature_ = 1.0
         self.weights_, self.weight_variances_ = beliefs.weights, beliefs.weight_variances
         self.biases_, self.bias_variances_ = beliefs.biases, beliefs.bias_variances
         self.answered_ = np.isin(np.arange(labels.n_workers), labels.answered)
         self.shown_ = np.isin(np.arange(n_items), labels.shown)
 
-        order = order_by_size(mixture.memberships)
-        memberships = keep_columns(mixture.memberships, order)
+        memberships = mixture.memberships
+        if isinstance(beliefs.settings.clusters, int):
+            self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
+            memberships = refined_memberships(beliefs, memberships, self.temperature_)
+        order = order_by_size(memberships)
+        memberships = keep_columns(memberships, order)
         weights = expected_weights(mixture)[order]
         self.mixing_ = weights / weights.sum()
         self.means_ = mixture.means[order]

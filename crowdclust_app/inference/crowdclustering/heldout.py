@@ -30,10 +30,21 @@ from crowdclust_app.inference.crowdclustering.prediction import (
     score_table,
     together,
 )
+from crowdclust_app.inference.crowdclustering.refinement import (
+    evidence_of,
+    log_shares,
+    refine_partition,
+    soft_loglik,
+    tempered,
+)
 from crowdclust_app.inference.crowdclustering.schedule import HELD_OUT, Reporter, Snapshot, run_layers
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
+# How much of independent decisions the labels of responses may be.
+TEMPERATURES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01)
+# Responses of a fold by which that is told.
+ENOUGH_RESPONSES = 300
 # With so many held-out pair labels another fold says nothing new: a large campaign needs one fold, a small one all.
 ENOUGH_LABELS = 40_000
 
@@ -61,6 +72,8 @@ class HeldOut:
         The same by worker, beside two workers who do not look at the pictures.
     dimensions, label_weight, clusters
         What was chosen or given; `clusters` is 0 where the bound is to say.
+    temperature
+        How much of independent decisions the labels are (`refinement.tempered`); 1 where the bound is to say.
     tried
         `(what, value, log-likelihood a label)` of all that was compared, in order; `what` is "label weight",
         "dimensions" or "clusters".
@@ -83,6 +96,7 @@ class HeldOut:
     dimensions: int
     label_weight: float
     clusters: int
+    temperature: float
     tried: tuple[tuple[str, float, float], ...]
     by_clusters: tuple[tuple[int, float, float, float], ...] = ()
 
@@ -91,11 +105,12 @@ def deal_folds(table: ResponseTable, folds: int, seed: int) -> Ints:
     """Fold of each response, -1 for one without pair labels; shape (R,).
 
     A worker's responses are spread over the folds as evenly as can be, so that the rest says something about that
-    worker. Repeats of one HIT by one worker stay together: a repeat would give the answer away.
+    worker. What one worker said of one set of items stays together: a repeat would give the answer away.
     """
     useful = np.flatnonzero(table.sizes >= 2)
-    key = table.worker_of_response[useful] * (int(table.hit_of_response.max(initial=0)) + 1)
-    _, first, unit = np.unique(key + table.hit_of_response[useful], return_index=True, return_inverse=True)
+    which = item_sets(table)
+    key = table.worker_of_response[useful] * (int(which.max(initial=0)) + 1)
+    _, first, unit = np.unique(key + which[useful], return_index=True, return_inverse=True)
     worker = table.worker_of_response[useful[first]]
     order = np.random.default_rng([seed, 1]).permutation(len(first))
     order = order[np.argsort(worker[order], kind="stable")]
@@ -104,6 +119,17 @@ def deal_folds(table: ResponseTable, folds: int, seed: int) -> Ints:
     fold = np.full(table.n_responses, -1, dtype=np.int64)
     fold[useful] = dealt[unit]
     return fold
+
+
+def item_sets(table: ResponseTable) -> Ints:
+    """A number for each response that is the same exactly for responses about the same items; shape (R,)."""
+    if not table.n_responses:
+        return np.zeros(0, dtype=np.int64)
+    # sums of random numbers of the items: equal sets, equal sums, and others differ but for one chance in 10^18
+    tokens = np.random.default_rng(0).integers(1, 2**62, size=table.n_items, dtype=np.int64).astype(np.uint64)
+    sums = np.zeros(table.n_responses, dtype=np.uint64)
+    np.add.at(sums, np.repeat(np.arange(table.n_responses), table.sizes), tokens[table.items])
+    return np.unique(sums, return_inverse=True)[1].astype(np.int64)
 
 
 def useful_folds(table: ResponseTable, folds: int) -> int:
@@ -192,12 +218,42 @@ class Trials:
     def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> Scores:
         key = (settings.dimensions, settings.label_weight, fold, clusters)
         if key not in self._scored:
-            self.check()
             placement = self.placement(settings, fold)
-            partition = partition_of(placement.mean, placement.variance, clusters, settings, self.check)
-            probabilities = same_probabilities(placement, partition)
-            self._scored[key] = score_table(self.tests[fold], placement.spread_out(partition), probabilities)
+            partition, rates = self.refined(settings, clusters, fold)
+            self._scored[key] = score_table(self.tests[fold], placement.spread_out(partition), rates)
         return self._scored[key]
+
+    def refined(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> tuple[Ints, Floats]:
+        """Clusters of the items that the rest of a fold has seen, (n,), and the workers' rates between them, (J, K, K).
+
+        Where the bound says how many clusters there are, they are the mixture's and the rates are the model's.
+        """
+        self.check()
+        placement = self.placement(settings, fold)
+        partition = partition_of(placement.mean, placement.variance, clusters, settings, self.check)
+        if clusters == "bound":
+            return partition, same_probabilities(placement, partition)
+        labels = labels_of(self.train(fold), settings.consensus)
+        partition, rates, _ = refine_partition(
+            labels, partition, lambda found: same_probabilities(placement, found), self.check
+        )
+        return partition, rates
+
+    def temperature(self, settings: Settings, clusters: int) -> float:
+        """How much of independent decisions the labels are: that with which probable clusters predict best."""
+        sums = np.zeros(len(TEMPERATURES))
+        for fold in range(self.folds):
+            placement = self.placement(settings, fold)
+            partition, rates = self.refined(settings, clusters, fold)
+            evidence = evidence_of(labels_of(self.train(fold), settings.consensus), partition, rates)
+            shares = log_shares(partition, rates.shape[1])
+            test = self.tests[fold]
+            for place, temperature in enumerate(TEMPERATURES):
+                self.check()
+                memberships = np.zeros((self.table.n_items, rates.shape[1]))
+                memberships[placement.shown] = tempered(evidence, shares, temperature)
+                sums[place] += soft_loglik(some_of(test), memberships, rates)
+        return float(TEMPERATURES[int(np.argmax(sums))])
 
     def base_scores(self) -> tuple[Scores, Scores]:
         """How the folds are predicted by each worker's share of "same" alone, and by that of the one-group worker."""
@@ -229,6 +285,12 @@ def place_items(
     )
     run_layers(beliefs, reporter)
     return placement_of(beliefs, table.n_items)
+
+
+def some_of(table: ResponseTable) -> ResponseTable:
+    """At most `ENOUGH_RESPONSES` of the responses, evenly over the table."""
+    step = max(1, table.n_responses // ENOUGH_RESPONSES)
+    return table.take(np.arange(0, table.n_responses, step))
 
 
 def partition_of(

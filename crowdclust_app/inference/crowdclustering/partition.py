@@ -18,6 +18,8 @@ ITEMS_FOR_RESTARTS = 20_000
 ROUNDS = 50
 # Added to the common covariance, as a share of the positions' own variance: no cluster is a point.
 RIDGE = 0.05
+# Positions that vary less lie in one place.
+NO_WIDTH = 1e-200
 
 
 def partition_positions(positions: Floats, clusters: int, seed: int) -> Ints:
@@ -45,9 +47,10 @@ def refine(positions: Floats, labels: Ints) -> Ints:
     """Expectation maximisation of a Gaussian mixture with one covariance, until no position changes its cluster."""
     n, D = positions.shape
     width = float(positions.var(axis=0).mean())
-    if width <= 0.0:
+    if not width > NO_WIDTH:
         return labels
-    ridge = RIDGE * width * np.eye(D)
+    positions = (positions - positions.mean(axis=0)) / np.sqrt(width)
+    ridge = RIDGE * np.eye(D)
     memberships = np.eye(int(labels.max()) + 1)[labels]
     second = positions.T @ positions
     for _ in range(ROUNDS):

@@ -17,7 +17,8 @@ from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
 from crowdclust_app.inference.crowdclustering.partition import partition_positions
-from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes
+from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes, placement_of, same_probabilities
+from crowdclust_app.inference.crowdclustering.refinement import refine_partition
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
@@ -219,13 +220,17 @@ def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
 
 
 def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter) -> Mixture:
-    """Begin the mixture from so many clusters of the positions (section 9).
+    """Begin the mixture from so many clusters of the positions (section 9), refined by the pair labels.
 
     The items stay in them until the positions have been updated once and have come together; before, they lie so wide
     that clusters with shapes of their own would run into each other.
     """
     mean, variance = beliefs.mean, beliefs.variance
     partition = partition_positions(mean, clusters, beliefs.settings.seed)
+    placement = placement_of(beliefs, beliefs.labels.n_items)
+    partition = refine_partition(
+        beliefs.labels, partition, lambda found: same_probabilities(placement, found), reporter.check
+    )[0]
     if reporter.start == 1:
         within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
         beliefs.settings = replace(beliefs.settings, scale=min(beliefs.settings.scale, TIGHTNESS * within))

@@ -1,0 +1,48 @@
+"""Probabilities of the clusters of a fit from the pair labels themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdclust_app.inference.crowdclustering.arrays import Floats
+from crowdclust_app.inference.crowdclustering.blocks import Beliefs
+from crowdclust_app.inference.crowdclustering.data import Labels
+from crowdclust_app.inference.crowdclustering.prediction import placement_of, same_probabilities
+from crowdclust_app.inference.crowdclustering.refinement import evidence_of, log_shares, refine_partition, tempered
+
+# Decisions in the labels of one item in one response, where no held-out response tells.
+USUAL_DECISIONS = 2.0
+
+
+def usual_temperature(labels: Labels) -> float:
+    """How much of independent decisions the labels are, where nothing tells: a few in each response of an item."""
+    partners = float(((labels.sizes - 1.0) * labels.sizes).sum() / labels.sizes.sum())
+    return min(1.0, USUAL_DECISIONS / max(partners, 1.0))
+
+
+def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: float) -> Floats:
+    """The clusters of a mixture, every item where its labels speak for, with probabilities that the labels bear out.
+
+    Parameters
+    ----------
+    beliefs
+        Positions and workers at the end of a fit.
+    memberships : ndarray of shape (n, K)
+        The mixture's.
+    temperature
+        As in `tempered`.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Columns of clusters that have lost all items are 0.
+    """
+    placement = placement_of(beliefs, beliefs.labels.n_items)
+    components, partition = np.unique(np.argmax(memberships, axis=1), return_inverse=True)
+    partition, rates, kept = refine_partition(
+        beliefs.labels, partition.astype(np.int64), lambda found: same_probabilities(placement, found), lambda: None
+    )
+    evidence = evidence_of(beliefs.labels, partition, rates)
+    found = np.zeros_like(memberships)
+    found[:, components[kept]] = tempered(evidence, log_shares(partition, len(kept)), temperature)
+    return found
