@@ -8,10 +8,19 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from crowdclust_app.inference.crowdclustering import mixture_kernels
-from crowdclust_app.inference.crowdclustering.arrays import Floats
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.settings import Settings
 
 LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+def square_table(dimensions: int) -> Ints:
+    """Place of entry `(p, q)` of a symmetric matrix in its upper triangle, row by row; shape (D, D)."""
+    table = np.zeros((dimensions, dimensions), dtype=np.int64)
+    upper = np.triu_indices(dimensions)
+    table[upper] = np.arange(len(upper[0]))
+    table.T[upper] = table[upper]
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +75,20 @@ def fit_components(memberships: Floats, mean: Floats, variance: Floats, settings
         The priors.
     """
     order = np.argsort(-memberships.sum(axis=0), kind="stable")
-    q = np.ascontiguousarray(memberships[:, order])
+    # component by component in memory: sums over few components are quick then
+    q = memberships.T[order].T
     D = mean.shape[1]
-    counts = q.sum(axis=0)
+    P = D * (D + 1) // 2
+    totals = q.T @ mixture_kernels.moments(mean, variance)
+    counts, sums = totals[:, -1], totals[:, P:-1]
     later = np.concatenate([np.cumsum(counts[::-1])[::-1][1:], [0.0]])
     sticks = np.column_stack([1.0 + counts, settings.concentration + later])
     mean_counts = settings.mean_precision + counts
-    sums = q.T @ mean
     means = sums / mean_counts[:, None]
-    scatters = np.empty((len(counts), D, D))
-    spread = q.T @ variance
-    mixture_kernels.scatter(q, mean, means, scatters)
-    # what the prior at 0 adds around the posterior mean is beta0 m m'
-    scatters += settings.mean_precision * means[:, :, None] * means[:, None, :]
-    scatters[:, np.arange(D), np.arange(D)] += settings.scale + spread
+    # around the posterior mean, with what the prior at 0 adds, `sum q m m' + beta0 m_k m_k'` is this
+    scatters = totals[:, :P][:, square_table(D)] - sums[:, :, None] * means[:, None, :]
+    scatters = 0.5 * (scatters + scatters.transpose(0, 2, 1))
+    scatters[:, np.arange(D), np.arange(D)] += settings.scale
     return Mixture(
         memberships=q,
         sticks=sticks,
@@ -111,9 +120,14 @@ def log_responsibilities(mixture: Mixture, mean: Floats, variance: Floats) -> Fl
     """`log rho`, not normalised; shape (n, K)."""
     D = mean.shape[1]
     base = log_weights(mixture) + 0.5 * (expected_log_precision(mixture) - D * LOG_2PI - D / mixture.mean_counts)
-    rho = np.empty((len(mean), mixture.size))
-    mixture_kernels.log_densities(base, mixture.means, mixture.inverses, mixture.freedoms, mean, variance, rho)
-    return rho
+    # the expected square distance is linear in the moments of a position
+    precisions = mixture.freedoms[:, None, None] * mixture.inverses
+    towards = np.einsum("kde,ke->kd", precisions, mixture.means)
+    upper = np.triu_indices(D)
+    twice = np.where(upper[0] == upper[1], 1.0, 2.0)
+    constant = base - 0.5 * np.einsum("kd,kd->k", towards, mixture.means)
+    weights = np.column_stack([-0.5 * twice * precisions[:, *upper], towards, constant])
+    return np.asarray((weights @ mixture_kernels.moments(mean, variance).T).T)
 
 
 def with_memberships(mixture: Mixture, memberships: Floats) -> Mixture:
@@ -133,8 +147,12 @@ def with_memberships(mixture: Mixture, memberships: Floats) -> Mixture:
 def refresh_memberships(mixture: Mixture, mean: Floats, variance: Floats) -> tuple[Mixture, float]:
     """Update `q`; return also `sum_i logsumexp_k(log rho_ik)`, in nats."""
     rho = log_responsibilities(mixture, mean, variance)
-    evidence = mixture_kernels.normalise(rho)
-    return with_memberships(mixture, rho), evidence
+    top = rho.max(axis=1, keepdims=True)
+    rho -= top
+    np.exp(rho, out=rho)
+    total = rho.sum(axis=1, keepdims=True)
+    rho /= total
+    return with_memberships(mixture, rho), float((top + np.log(total)).sum())
 
 
 def stick_divergence(mixture: Mixture, concentration: float) -> float:
