@@ -6,7 +6,8 @@ import inspect
 import math
 import time
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -78,6 +79,7 @@ class GaussianProcessExperts(ExpertResults):
     predicted_ : ndarray of shape (N,)
         Items that nobody was asked about.
     kernel_ : Kernel
+        Its length scale is in units of the features as scaled.
     active_rows_ : ndarray of shape (m,) or None
         Rows of the active set.
     evidence_ : float
@@ -188,21 +190,22 @@ class GaussianProcessExperts(ExpertResults):
         """
         begin = time.perf_counter()
         self._validate()
-        self._previous: State | None = None
-        self._rounds = 0
-        if X is None:
-            names = None if items is None else name_rows(0, items)
-            encoded = encode(table, worker, label, names, None, self.classes, self.repeats)
-            self._fit_without_features(encoded, gold, self._run(progress, cancel))
-        else:
-            features = check_matrix(X)
-            self._items = name_rows(len(features), items)
-            encoded = encode(table, worker, label, self._items, len(features), self.classes, self.repeats)
-            self._scaling = self._fit_scaling(features)
-            self._X = self._scaling.apply(features)
-            self._centre = self._first_kernel()
-            self._learn(encoded, gold, self._run(progress, cancel), self.max_iterations, fresh=True)
-        self.seconds_ = time.perf_counter() - begin
+        with self._all_or_nothing():
+            self._previous: State | None = None
+            self._rounds = 0
+            if X is None:
+                names = None if items is None else name_rows(0, items)
+                encoded = encode(table, worker, label, names, None, self.classes, self.repeats)
+                self._fit_without_features(encoded, gold, self._run(progress, cancel))
+            else:
+                features = check_matrix(X)
+                self._items = name_rows(len(features), items)
+                encoded = encode(table, worker, label, self._items, len(features), self.classes, self.repeats)
+                self._scaling = self._fit_scaling(features)
+                self._X = self._scaling.apply(features)
+                self._centre = self._first_kernel()
+                self._learn(encoded, gold, self._run(progress, cancel), self.max_iterations, fresh=True)
+            self.seconds_ = time.perf_counter() - begin
         if not self.converged_:
             text = f"{self.name} did not converge in {self.n_iterations_} steps; raise max_iterations"
             warnings.warn(text, NotConvergedWarning, stacklevel=2)
@@ -221,7 +224,7 @@ class GaussianProcessExperts(ExpertResults):
         """Learn on from all labels so far: a round of active learning, with at most ten EM steps.
 
         The kernel stays, but for every `relearn_every`-th time. Everything else is as in `fit`, and nothing changes
-        when it is cancelled.
+        when it is cancelled. A shallow copy can learn on while this one answers: no array is changed in place.
 
         Parameters
         ----------
@@ -232,15 +235,27 @@ class GaussianProcessExperts(ExpertResults):
         self._check_fitted()
         self._validate()
         run = self._run(progress, cancel)
-        classes = self.classes or self.classes_
-        if self._previous is None:
-            encoded = encode(table, worker, label, self.items_, None, classes, self.repeats)
-            self._fit_without_features(encoded, gold, run)
-        else:
-            encoded = encode(table, worker, label, self._items, len(self._X), classes, self.repeats)
-            self._learn(encoded, gold, run, min(_UPDATE_STEPS, self.max_iterations), fresh=False)
-        self.seconds_ = time.perf_counter() - begin
+        classes = self.classes_ if self.classes is None else self.classes
+        with self._all_or_nothing():
+            if self._previous is None:
+                encoded = encode(table, worker, label, self.items_, None, classes, self.repeats)
+                self._fit_without_features(encoded, gold, run)
+            else:
+                encoded = encode(table, worker, label, self._items, len(self._X), classes, self.repeats)
+                self._learn(encoded, gold, run, min(_UPDATE_STEPS, self.max_iterations), fresh=False)
+            self.seconds_ = time.perf_counter() - begin
         return self
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave everything as it was when a fit is refused or cancelled; nothing that is kept is changed in place."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _run(self, progress: Callable[[FitStep], None] | None, cancel: CancelToken | None) -> Run:
         run = Run(_ROUNDS * self.max_iterations, self.tolerance, progress, cancel)
@@ -272,7 +287,7 @@ class GaussianProcessExperts(ExpertResults):
         relearn = previous is None or (self.relearn_every > 0 and rounds % self.relearn_every == 0)
         state = learn(self._X, table, known, plan, run, previous, relearn)
         self._rounds, self._previous, self._gold = rounds, state, known
-        self._describe(table, state, run)
+        self._describe(table, state, run, says_converged=fresh)
 
     def _same_gold(self, known: tuple[Codes, Codes]) -> bool:
         return all(np.array_equal(old, new) for old, new in zip(self._gold, known, strict=True))

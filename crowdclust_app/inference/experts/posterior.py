@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from crowdclust_app.inference.binary.table import Floats
 
 # scipy's triangular solver keeps the interpreter locked; in slices of so many operations the window stays alive.
-_OPERATIONS = 1.5e8
+_OPERATIONS = 6e7
 # Columns of an inverse that are found at once.
 _COLUMNS = 96
 # Precisions below this share of the prior's say too little to find a variance from what they leave.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from crowdclust_app.inference.binary.posterior import Posterior, Ties, decide
 from crowdclust_app.inference.binary.reliability import Reliability, estimate_reliability
 from crowdclust_app.inference.binary.running import Run
 from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
-from crowdclust_app.inference.experts.active_set import predict_in_chunks
+from crowdclust_app.inference.experts.active_set import ActiveSet, predict_in_chunks
 from crowdclust_app.inference.experts.asking import (
     NextQuestion,
     best_items,
@@ -37,6 +37,7 @@ class ExpertResults:
     """The fitted fields of `GaussianProcessExperts`; not for use alone."""
 
     expertise_prior: tuple[float, float]
+    active_set: ActiveSet | Literal["auto"] | None
     ties: Ties
     seed: int
     _X: Floats
@@ -44,8 +45,8 @@ class ExpertResults:
     _gold: tuple[Codes, Codes]
     _previous: State | None
 
-    def _describe(self, table: LabelTable, state: State, run: Run) -> None:
-        """Take over what was learned."""
+    def _describe(self, table: LabelTable, state: State, run: Run, says_converged: bool) -> None:
+        """Take over what was learned; of a round of few steps nobody needs to hear that it was not the last."""
         self.agreement_ = state.crowd.agreement
         self.kernel_: Kernel | None = state.kernel
         self.active_rows_: Codes | None = state.members
@@ -66,10 +67,9 @@ class ExpertResults:
         self.predicted_: NDArray[np.bool_] = np.ones(len(self._X), dtype=bool)
         self.predicted_[state.rows] = False
         facts = Facts(
-            table, *self._gold, self.honesty_, state.turned, state.converged, run.iterations,
+            table, *self._gold, self.honesty_, state.turned, state.converged or not says_converged, run.iterations,
             same_features=len(self._X) > 1 and bool((np.ptp(self._X, axis=0) == 0).all()),
-            published_rule=state.members is not None and getattr(self, "active_set", None) not in ("auto", None)
-            and self.active_set.rule == "predictive",  # type: ignore[attr-defined]
+            published_rule=isinstance(self.active_set, ActiveSet) and self.active_set.rule == "predictive",
         )  # fmt: skip
         self.warnings_ = self.notes_ = tuple(remarks(facts))
 

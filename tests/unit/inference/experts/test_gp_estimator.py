@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from gp_problems import labelled_clusters
@@ -13,6 +16,8 @@ from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning
 from crowdclust_app.inference.experts import ActiveSet, BadInput, GaussianProcessExperts
 from crowdclust_app.inference.experts.asking import entropy
 from crowdclust_app.inference.experts.features import NO_FEATURES, SIGN
+from crowdclust_app.io.labels import read_labels
+from crowdclust_app.io.tables import read_truth
 
 FIELDS = (
     "tasks_", "workers_", "classes_", "probabilities_", "labels_", "codes_", "ties_", "tied_classes_", "label_counts_",
@@ -270,6 +275,41 @@ def test_a_cancelled_update_changes_nothing() -> None:
         model.update(matrix, progress=lambda _: token.cancel(), cancel=token)
     assert np.array_equal(model.probabilities_, before)
     assert model.update(matrix).predicted_.sum() == (~matrix.any(axis=1)).sum()
+
+
+def test_a_cancelled_or_refused_fit_leaves_the_one_before() -> None:
+    X, _, matrix = labelled_clusters(60, 0.4, seed=11)
+    model = quick().fit(X, matrix)
+    before, question = model.probabilities_.copy(), model.next_question([4])
+    token = CancelToken()
+    with pytest.raises(Cancelled):
+        model.fit(X[:40] * 2, matrix[:40], progress=lambda _: token.cancel(), cancel=token)
+    with pytest.raises(BadInput):
+        model.fit(X[:30], matrix)
+    assert np.array_equal(model.probabilities_, before)
+    assert model.next_question([4]) == question
+    assert len(model.predict_proba()) == 60
+
+
+def test_a_copy_learns_on_while_the_first_one_answers() -> None:
+    X, _, matrix = labelled_clusters(60, 0.4, seed=16)
+    first = quick().fit(X, np.where(np.arange(60)[:, None] < 25, matrix, 0))
+    kept = {name: np.copy(getattr(first, name)) for name in ("probabilities_", "expertise_", "predicted_")}
+    question = first.next_question()
+    second = copy.copy(first).update(matrix)
+    assert all(np.array_equal(getattr(first, name), value) for name, value in kept.items())
+    assert first.next_question() == question
+    assert second.predicted_.sum() < first.predicted_.sum()
+    assert not any("did not converge" in sentence for sentence in second.notes_)
+
+
+def test_on_bluebirds_without_features_it_has_dawid_and_skenes_error(shared_data: Path) -> None:
+    folder = shared_data / "labels" / "bluebirds"
+    rows, truth = read_labels(folder / "labels.csv"), read_truth(folder / "truth.csv")
+    model = GaussianProcessExperts().fit(None, rows.task, rows.worker, rows.label)
+    wrong = [str(label) != truth[str(task)] for task, label in zip(model.tasks_, model.labels_, strict=True)]
+    assert np.mean(wrong) == pytest.approx(0.102, abs=6e-4)
+    assert NO_FEATURES in model.warnings_
 
 
 def test_the_least_certain_item_goes_to_whoever_tells_most() -> None:
