@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.bench_report import BenchReport
 
-# The names of services.benchmarks.EXPERIMENTS and services.label_benchmarks.EXPERIMENTS, which cannot be imported here:
+# The names of EXPERIMENTS in services.benchmarks, label_benchmarks and expert_benchmarks, which cannot be imported:
 # --help has to be quick.
 OF_LABELS = ("sbic", "aggregators")
+OF_EXPERTS = ("experts",)
 GUI = "gui"
 ABOUT_GUI = "how soon every screen is there on large campaigns, and how long the window ever answers nothing"
-EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale", *OF_LABELS, GUI)
+EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale", *OF_LABELS, *OF_EXPERTS, GUI)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                         f"{', '.join(EXPERIMENTS)}; all are listed without a name")  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="DIR", help="write tables (CSV) and plots (PNG) there")
     parser.add_argument("--methods", type=_names, default=(), metavar="a,b,...", help="compare these (the experiment's "
-                        "own); workers and context try the first")  # fmt: skip
+                        "own); workers and context try the first; for experts its parts")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the first seed (0)")
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="how many seeds (3)")
     parser.add_argument(
@@ -37,7 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="known campaigns for table1: folders with "
                         "responses.csv and truth.csv; real sets for sbic and aggregators: folders with labels.csv and "
-                        "truth.csv (the environment's CROWDCLUST_DATA)")  # fmt: skip
+                        "truth.csv; for experts also folders with features.csv and truth.csv, and photos in "
+                        "folders by category (the environment's CROWDCLUST_DATA)")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="a small version that only shows that it works")
 
 
@@ -45,13 +47,14 @@ def bench(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust bench`."""
     from crowdclust_app.cli.fitting import write_summary, written_lines
     from crowdclust_app.services.benchmarks import EXPERIMENTS as ABOUT
+    from crowdclust_app.services.expert_benchmarks import EXPERIMENTS as ABOUT_EXPERTS
     from crowdclust_app.services.label_benchmarks import EXPERIMENTS as ABOUT_LABELS
 
     if args.name is None:
-        about = {**ABOUT, **ABOUT_LABELS, GUI: ABOUT_GUI}
+        about = {**ABOUT, **ABOUT_LABELS, **ABOUT_EXPERTS, GUI: ABOUT_GUI}
         console.finish({"experiments": about}, aligned(list(about.items())))
         return 0
-    benches = {GUI: _gui_bench, **dict.fromkeys(OF_LABELS, _label_bench)}
+    benches = {GUI: _gui_bench, **dict.fromkeys(OF_LABELS, _label_bench), **dict.fromkeys(OF_EXPERTS, _expert_bench)}
     report = benches.get(args.name, _campaign_bench)(args, console, cancel)
     for warning in report.warnings:
         console.note(warning)
@@ -91,6 +94,13 @@ def _gui_bench(args: Namespace, console: Console, cancel: CancelToken) -> BenchR
     from crowdclust_app.gui.bench import run_gui_bench
 
     return run_gui_bench(args.out, args.quick, args.seed, console.progress, cancel)
+
+
+def _expert_bench(args: Namespace, console: Console, cancel: CancelToken) -> BenchReport:
+    from crowdclust_app.services.expert_benchmarks import ExpertBenchSettings, run_expert_bench
+
+    settings = ExpertBenchSettings(args.methods, args.seed, args.seeds, args.quick, args.data)
+    return run_expert_bench(settings, args.out, console.progress, cancel)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def read_label_sets(folder: Path) -> tuple[tuple[LabelSet, ...], tuple[str, ...]
     places = [folder, *sorted(folder.glob("*")), *sorted(folder.glob("labels/*"))]
     for path in dict.fromkeys(places):
         if (path / "labels.csv").is_file() and (path / "truth.csv").is_file():
-            one = _read(path)
+            one = read_label_set(path)
             if one is None:
                 warnings.append(f"{path.resolve().name} is left out: its truth.csv knows none of its tasks")
             else:
@@ -85,7 +85,14 @@ def read_label_sets(folder: Path) -> tuple[tuple[LabelSet, ...], tuple[str, ...]
     return tuple(found), tuple(warnings)
 
 
-def _read(path: Path) -> LabelSet | None:
+def read_label_set(path: Path) -> LabelSet | None:
+    """Read the set in a folder; None when its truth knows none of its tasks.
+
+    Raises
+    ------
+    UserError
+        When a table is wrong.
+    """
     from crowdclust_app.inference.binary import encode_labels
     from crowdclust_app.io.labels import read_labels
     from crowdclust_app.io.tables import read_truth

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from crowdclust_app.cli import bench
-from crowdclust_app.services import benchmarks, label_benchmarks
+from crowdclust_app.services import benchmarks, expert_benchmarks, label_benchmarks
 
-EXPERIMENTS = {**benchmarks.EXPERIMENTS, **label_benchmarks.EXPERIMENTS}
+EXPERIMENTS = {
+    **benchmarks.EXPERIMENTS,
+    **label_benchmarks.EXPERIMENTS,
+    **expert_benchmarks.EXPERIMENTS,
+    bench.GUI: bench.ABOUT_GUI,
+}
 
 
 def test_without_a_name_the_experiments_are_listed(run) -> None:
@@ -55,6 +60,18 @@ def test_labels_are_aggregated_and_further_tables_printed(run, tmp_path: Path) -
         "sbic.csv", "sbic_trials.csv", "sbic_table2.csv", "sbic.png", "summary.json",
     }  # fmt: skip
     assert run(*argv, "--json").summary["table2"][0]["data"] == "rte"
+
+
+def test_experts_are_learnt_from(run, tmp_path: Path) -> None:
+    done = run("bench", "experts", "--quick", "--seeds", 1, "--methods", "raykar,crowds", "--out", "out")
+    assert done.code == 0
+    assert "Figure 4 is left out: it needs labels.csv and truth.csv in a folder rte (--data)" in done.err
+    blocks = [block.splitlines() for block in done.out.split("\n\n")]
+    assert blocks[0][0].split() == ["figure", "quantity", "seeds", "mean", "sd", "least", "most", "expected"]
+    assert blocks[1][0] == "crowds:"
+    assert (tmp_path / "out/experts_crowds.png").is_file()
+    refused = run("bench", "experts", "--methods", "nmf")
+    assert (refused.code, "there is no part nmf" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(
