@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
@@ -23,6 +22,9 @@ from crowdclust_app.services.stage_tree import StageNode, StageTree, plan_for
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Shell
+
+OF_EACH = 12
+"""Photos of each category that are shown of a whole stage."""
 
 
 class Details(QWidget):
@@ -50,6 +52,7 @@ class Details(QWidget):
         self.pages = QStackedWidget(self)
         for page in (self.nothing, self.form, self.panel):
             self.pages.addWidget(page)
+        self.pages.currentChanged.connect(self._fit_page)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setWidget(self.pages)
@@ -64,10 +67,19 @@ class Details(QWidget):
         above.addWidget(self.title)
         above.addWidget(self.about)
         above.addWidget(self.photos, 1)
+        self._fit_page()
         self.rows = splitter(Qt.Orientation.Vertical, upper, scroll)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.rows)
+
+    def _fit_page(self, *_: int) -> None:
+        """Have the page that is shown alone say how high it is, so that nothing is scrolled that would fit."""
+        for page in (self.nothing, self.form, self.panel):
+            shown = page is self.pages.currentWidget()
+            policy = QSizePolicy.Policy.Preferred if shown else QSizePolicy.Policy.Ignored
+            page.setSizePolicy(QSizePolicy.Policy.Preferred, policy)
+        self.pages.adjustSize()
 
     def show_row(self, row: Row | None, tree: StageTree | None, running: str, read_only: bool, fresh: bool) -> None:
         """Show a row of the tree.
@@ -116,8 +128,8 @@ class Details(QWidget):
         stage = _stage_of_photos(row)
         view = stage.view if stage is not None else None
         items: list[int] = []
-        if view is not None and row is not None:
-            items = row.category.items.tolist() if row.category is not None else _of_stage(view.labels)
+        if stage is not None and view is not None and row is not None:
+            items = row.category.items.tolist() if row.category is not None else _of_stage(stage)
         if view is not self.album.view:
             self.selection.clear()
         self.album.show(view, dict(tree.files) if tree is not None else {})
@@ -126,10 +138,9 @@ class Details(QWidget):
         self.photos.viewport().update()
 
 
-def _of_stage(labels: np.ndarray) -> list[int]:
-    """Items of a stage, those of a cluster together."""
-    order: list[int] = np.argsort(np.where(labels > 0, labels, labels.max(initial=0) + 1), kind="stable").tolist()
-    return order
+def _of_stage(stage: StageNode) -> list[int]:
+    """The most confident photos of each category of a stage."""
+    return [item for category in stage.categories for item in category.items[:OF_EACH].tolist()]
 
 
 def _stage_of_photos(row: Row | None) -> StageNode | None:
@@ -147,6 +158,8 @@ def _about(row: Row | None) -> str:
     if row is None:
         return ""
     parts = [count_of(row.size, "photo")]
+    if row.category is None and row.stage is not None and row.stage.view is not None:
+        parts.append("the most confident of each cluster")
     if row.category is not None:
         parts.insert(0, row.category.path)
         if len(row.category.clusters) > 1:

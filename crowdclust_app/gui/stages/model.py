@@ -92,6 +92,8 @@ class TreeModel(QAbstractItemModel):
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == NAME:
             return row.category.path if row.category is not None else row.title
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() == STATE:
+            return row.state
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == HITS and row.info is not None:
             return f"{row.info.submitted:,} of {row.info.wanted:,} turns"
         if role == ROW_ROLE:
@@ -117,7 +119,8 @@ def _cell(row: Row, column: int) -> str:
     if column == PHOTOS:
         return f"{row.size:,}"
     if column == MEAN:
-        return "" if row.category is None else _probability(row)
+        words = "" if row.category is None else _probability(row)
+        return words.replace("above ", "> ").replace("below ", "< ")
     if column == DOUBTFUL:
         return "" if row.doubtful is None else f"{row.doubtful:,}"
     return row.hits if column == HITS else row.state

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 DEBOUNCE_MS = 150
 FIELDS = (
-    ("m", "Photos shown together (M)", 2, 10_000),
-    ("v", "HITs a photo is in (V)", 1, 1000),
-    ("r", "Workers for each HIT (R)", 1, 1000),
-    ("seed", "Seed of the plan", 0, 2_147_483_647),
+    ("m", "Photos a HIT (M)", "How many photos are shown together", 2, 10_000),
+    ("v", "HITs a photo (V)", "In how many HITs a photo is, on average", 1, 1000),
+    ("r", "Workers a HIT (R)", "How many different people sort each HIT", 1, 1000),
+    ("seed", "Seed", "The same seed gives the same plan", 0, 2_147_483_647),
 )
 FIGURES = (
     ("hits", "HITs"),
@@ -71,20 +71,23 @@ class SplitForm(QWidget):
 
     def _build(self) -> None:
         plan = QGridLayout()
-        plan.setHorizontalSpacing(theme.MARGIN)
+        plan.setHorizontalSpacing(theme.STEP)
         plan.setVerticalSpacing(theme.TILE_GAP)
-        plan.setColumnStretch(0, 1)
-        for row, (key, caption, low, high) in enumerate(FIELDS):
+        plan.setColumnStretch(2, 1)
+        for place, (key, caption, about, low, high) in enumerate(FIELDS):
             field = NumberBox(low, high, self)
             field.setObjectName(f"split-{key}")
             field.setAccessibleName(caption)
-            field.setFixedWidth(96)
+            field.setToolTip(about)
+            field.setFixedWidth(80)
             field.setAlignment(Qt.AlignmentFlag.AlignRight)
             field.valueChanged.connect(lambda _value: self._changed())
             label = QLabel(caption, self)
             label.setBuddy(field)
-            plan.addWidget(label, row, 0)
-            plan.addWidget(field, row, 1)
+            label.setToolTip(about)
+            row, column = divmod(place, 2)
+            plan.addWidget(label, row, 3 * column)
+            plan.addWidget(field, row, 3 * column + 1)
             self.fields[key] = field
         amounts = QGridLayout()
         amounts.setHorizontalSpacing(theme.MARGIN)
@@ -101,7 +104,7 @@ class SplitForm(QWidget):
             amounts.setColumnStretch(column, 1)
             self.figures[key] = figure
         amounts.setRowMinimumHeight(2, theme.STEP)
-        purpose = QLabel("Have these photos sorted once more, among themselves alone.", self)
+        purpose = QLabel("Have these photos sorted once more, among themselves.", self)
         purpose.setWordWrap(True)
         self.warning.setWordWrap(True)
         self.warning.setProperty("state", "warning")
@@ -207,7 +210,7 @@ def _texts(found: SplitOutlook, seconds_a_photo: float | None) -> dict[str, str]
         "hits": f"{figures.hits:,}",
         "assignments": f"{figures.assignments:,}",
         "hours": people_time((seconds_a_photo or SECONDS_A_PHOTO) * shown * figures.assignments),
-        "shown": f"{low}–{high}, mean {mean:.1f}" if low != high else f"{low}",
+        "shown": f"{mean:.1f} ({low}–{high})" if low != high else f"{low}",
         "pairs": f"{figures.pair_labels:,}",
         "components": f"{figures.components:,}",
     }
