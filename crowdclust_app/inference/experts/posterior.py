@@ -364,11 +364,11 @@ class FactorEngine:
         M = F.T @ (F * precision[:, None])
         M[np.diag_indices_from(M)] += 1.0
         lower = cholesky(M)
-        W = solve_lower(lower, np.array(F, order="C").T)
-        variance = column_squares(W)
+        # a product by the inverse rather than a solve: it leaves the interpreter to others
+        inverse = inverse_of(lower)
+        variance = column_squares(inverse @ F.T)
         if not (variance > 0).all():
             raise Improper
-        inner = W @ shift
-        weights = solve_upper(lower, inner)
+        weights = inverse.T @ (inverse @ (shift @ F))
         log_determinant = 2.0 * float(np.log(np.diagonal(lower)).sum())
-        return FactorPosterior(inner @ W, variance, log_determinant, lower, weights)
+        return FactorPosterior(F @ weights, variance, log_determinant, lower, weights)
