@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import Counter
 from collections.abc import Sequence
@@ -167,11 +166,10 @@ def responses_since_run(campaign: Campaign) -> int:
 
 def rerun_every(campaign: Campaign) -> int:
     """After how many responses the inference runs again by itself; 0 for never."""
-    from crowdclust_app.storage import pace
+    from crowdclust_app.storage import preferences
 
     with campaign.database.read() as connection:
-        kept = pace.preference(connection, RERUN)
-    return int(json.loads(kept)) if kept is not None else 0
+        return int(preferences.preference(connection, RERUN, 0))
 
 
 def set_rerun_every(campaign: Campaign, responses: int) -> None:
@@ -182,10 +180,10 @@ def set_rerun_every(campaign: Campaign, responses: int) -> None:
     UserError
         When the number is negative.
     """
-    from crowdclust_app.storage import catalogue, pace
+    from crowdclust_app.storage import catalogue, preferences
 
     if responses < 0:
         raise UserError("the number of responses must not be negative", todo="choose 0 for never, or more")
     with campaign.database.write() as connection:
-        pace.set_preference(connection, RERUN, json.dumps(responses))
+        preferences.set_preference(connection, RERUN, responses)
         catalogue.bump_revision(connection)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, text, update
 
 from crowdclust_app.storage import schema
 from crowdclust_app.storage.times import from_text
@@ -73,22 +73,3 @@ def grow_workers(connection: Connection, stage: str, more: int) -> int:
     planned = (hits.c.stage == stage) & (hits.c.workers_wanted > 0)
     done = connection.execute(update(hits).where(planned).values(workers_wanted=hits.c.workers_wanted + more))
     return int(done.rowcount)
-
-
-def preference(connection: Connection, key: str) -> str | None:
-    """What is kept under a key, as JSON."""
-    table = schema.preferences
-    found: str | None = connection.execute(select(table.c.value).where(table.c.key == key)).scalar_one_or_none()
-    return found
-
-
-def set_preference(connection: Connection, key: str, value: str) -> None:
-    """Keep JSON under a key, in place of what was there."""
-    parameters: dict[str, Any] = {"key": key, "value": value}
-    connection.execute(
-        text(
-            "INSERT INTO preferences (key, value) VALUES (:key, :value) "
-            "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-        ),
-        parameters,
-    )
