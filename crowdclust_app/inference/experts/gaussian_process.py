@@ -28,6 +28,8 @@ from crowdclust_app.inference.experts.sites import CrowdPriors
 
 _UPDATE_STEPS = 10
 _ROUNDS = 4
+# Features whose squares are still numbers.
+_FARTHEST = 1e100
 
 
 class GaussianProcessExperts(ExpertResults):
@@ -202,7 +204,7 @@ class GaussianProcessExperts(ExpertResults):
                 self._items = name_rows(len(features), items)
                 encoded = encode(table, worker, label, self._items, len(features), self.classes, self.repeats)
                 self._scaling = self._fit_scaling(features)
-                self._X = self._scaling.apply(features)
+                self._X = self._scaled(features)
                 self._centre = self._first_kernel()
                 self._learn(encoded, gold, self._run(progress, cancel), self.max_iterations, fresh=True)
             self.seconds_ = time.perf_counter() - begin
@@ -266,6 +268,11 @@ class GaussianProcessExperts(ExpertResults):
         width = X.shape[1]
         return fit_scaling(X) if self.standardise else Scaling(np.zeros(width), np.ones(width))
 
+    def _scaled(self, X: Any) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is that far away is far away
+            scaled = self._scaling.apply(X)
+        return np.nan_to_num(np.clip(scaled, -_FARTHEST, _FARTHEST), copy=False)
+
     def _first_kernel(self) -> Kernel:
         length = self.length_scale
         if length is None:
@@ -326,7 +333,7 @@ class GaussianProcessExperts(ExpertResults):
         else:
             if self._previous is None:
                 raise BadInput("the fit had no features", todo="fit with features to predict from others")
-            yes = self._predict_rows(self._scaling.apply(X), clean)
+            yes = self._predict_rows(self._scaled(X), clean)
         return np.column_stack([1.0 - yes, yes])
 
     def predict(self, X: Any = None) -> NDArray[np.object_]:

@@ -199,6 +199,13 @@ def test_hostile_features_are_survived() -> None:
     repeated = GaussianProcessExperts().fit(twice, matrix)
     one = quick().fit(X[:1], matrix[:1] + (matrix[:1] == 0))
     assert all(all_finite(model) for model in (constant, repeated, one))
+    for standardise in (True, False):
+        huge = quick(standardise=standardise).fit(X * 1e300, matrix)
+        assert all_finite(huge)
+        assert np.isfinite(huge.predict_proba(np.array([[1.7e308, -1.7e308, 0, 1, 1e200, -5]]))).all()
+        tiny = quick(standardise=standardise).fit(X * 1e-300, matrix)
+        assert all_finite(tiny)
+        assert np.isfinite(tiny.predict_proba(X * 1e200)).all()
     wide = quick().fit(np.random.default_rng(1).normal(size=(20, 300)), matrix[:20])
     assert all_finite(wide)
     assert ((plain.consensus_ > 0.5) == truth).mean() > 0.9

@@ -142,3 +142,16 @@ def test_too_few_gold_items_are_said_to_be_few() -> None:
     two = GaussianProcessExperts(learn_kernel=False).fit(X, matrix, gold={3: int(truth[3]), 9: int(truth[9])})
     assert "there is only one gold item: mark 5 or more to be safe" in one.warnings_
     assert "there are only 2 gold items: mark 5 or more to be safe" in two.warnings_
+
+
+def test_the_usual_distance_is_that_of_different_items() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    expected = np.median([np.linalg.norm(X[a] - X[b]) for a in range(40) for b in range(a)])
+    assert usual_distance(X, rng) == pytest.approx(expected)
+    assert usual_distance(np.repeat(X, 3, axis=0), rng) == pytest.approx(expected, rel=0.05)
+    assert usual_distance(X * 1e6 + 1e9, rng) == pytest.approx(expected * 1e6, rel=1e-3)
+    assert usual_distance(np.ones((5, 2)), rng) == 1.0
+    assert usual_distance(X[:1], rng) == usual_distance(X[:0], rng) == 1.0
+    many = rng.normal(size=(2000, 3))
+    assert usual_distance(many, rng) == pytest.approx(expected, rel=0.2)
