@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.exporting import export_campaign, hidden_folder, named_as_if_in
+from crowdclust_app.services.leaves import exported_run, leaves_below
 from crowdclust_app.services.progress import Progress
 from crowdclust_app.services.sorted_images import (
     SortedPhoto,
@@ -92,7 +93,7 @@ def export_parts(
     anonymous
         Write workers as numbers.
     run
-        Number of the run; the newest when None.
+        Number of the run; the one that `export_campaign` takes when None.
     progress, cancel
         Told and looked at often.
     write_pdf
@@ -112,6 +113,7 @@ def export_parts(
         When asked to stop; nothing is left then.
     """
     chosen = _checked(campaign, out, parts, write_pdf)
+    run = run if run is not None else exported_run(campaign)
     written: list[Path] = []
     others = [part for part in chosen if part != TABLES]
     if others:
@@ -267,13 +269,23 @@ _WRITERS: Mapping[str, Callable[[_Work, Path], None]] = {
 
 
 def sorted_photos(campaign: Campaign, overview: Overview, view: RunView) -> tuple[SortedPhoto, ...]:
-    """Every item with its photo and category: the lead's name, else `cluster N`; moved photos where they were moved."""
+    """Every item with its photo and category: the lead's name, else `cluster N`; moved photos where they were moved.
+
+    Where a cluster was subdivided the category is the leaf below it, `cluster 1/2` without names.
+    """
     from crowdclust_app.services.categories import read_categories
 
     categories = read_categories(campaign, view.run.number, len(view.run.result.means))
     places = categories.places(view.labels, view.item_names)
+    leaves = leaves_below(campaign, view.run)
     photos = []
     for number, name in enumerate(view.item_names):
+        leaf = leaves.get(name)
+        if leaf is not None:
+            below = leaf.category or f"cluster {leaf.path.removeprefix(f'{view.run.stage}/')}"
+            found = overview.files.get(name)
+            photos.append(SortedPhoto(name, found[0] if found else None, below, leaf.probability))
+            continue
         place = int(places[number])
         found = overview.files.get(name)
         category = (categories.name(place) or f"cluster {place}") if place else ""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.category_rows import Arrangement
     from crowdclust_app.services.figures import RunInfo
     from crowdclust_app.services.fitting import FitResult, Run
 
@@ -235,6 +236,8 @@ class Overview:
         What runs leave out by now.
     axes
         Every axis on which the run's items can be shown, by key.
+    arrangement
+        The categories, made ready to be shown; None without a run.
     """
 
     responses: int
@@ -247,6 +250,7 @@ class Overview:
     truth_order: tuple[str, ...] = ()
     left_out: Exclusions = field(default_factory=Exclusions)
     axes: Mapping[str, Axis] = field(default_factory=dict)
+    arrangement: Arrangement | None = None
 
     @property
     def exclusions_changed(self) -> bool:
@@ -263,11 +267,13 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
     Parameters
     ----------
     number
-        The run to look at; the newest when None, or when there is none of this number.
+        The run to look at. When None, or when there is none of this number, the newest of the whole collection, else
+        the newest of all.
     """
     runs = campaign.runs()
     stages = {run.number: run.stage for run in runs}
-    shown = number if number in stages else runs[-1].number if runs else None
+    offered = [run.number for run in runs if run.stage == WHOLE_COLLECTION] or list(stages)
+    shown = number if number in stages else max(offered, default=None)
     stage = WHOLE_COLLECTION if shown is None else stages[shown]
     left_out = exclusions(campaign)
     table = campaign.table(stage)
@@ -281,6 +287,8 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         view = view_run(run, table, seconds, whole, left_out)
     nowhere = np.zeros(whole.n_items, dtype=np.int64)
     workers = view.workers if view else worker_rows(whole, nowhere, seconds, left_out=left_out)
+    from crowdclust_app.services.category_rows import arrange
+
     called = None
     if view is not None:
         called = read_categories(campaign, view.run.number, view.run.result.responsibilities.shape[1])
@@ -295,6 +303,7 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         truth_order=truth_order(campaign),
         left_out=left_out,
         axes=axes_of(view) if view is not None else {},
+        arrangement=arrange(view, called) if view is not None and called is not None else None,
     )
 
 

@@ -17,6 +17,7 @@ from crowdclust_app.io.tables import write_table
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.categories import merge, move, read_categories, rename, split_off
 from crowdclust_app.services.checking import check_campaign
+from crowdclust_app.services.export_parts import export_parts
 from crowdclust_app.services.export_preview import tables_to_write
 from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.fitting import Run, fit_campaign
@@ -85,6 +86,21 @@ def test_the_tree_is_in_the_table(tree: tuple[Campaign, Run, dict[int, int]], tm
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert (summary["run"], summary["warnings"]) == (run.number, [])
     assert summary["stages"] == ["all", f"all/{first}", f"all/{last}"]
+
+
+def test_photos_are_put_into_folders_by_leaf(tree: tuple[Campaign, Run, dict[int, int]], tmp_path: Path) -> None:
+    campaign, run, clusters = tree
+    fit_campaign(campaign, replace(QUICK, seed=4))
+    rename(campaign, read_categories(campaign, run.number, 3), clusters[2], "plain, ones")
+    export_parts(campaign, tmp_path / "out", ["photos"])
+    folders = {folder.name: len(list(folder.iterdir())) for folder in (tmp_path / "out" / "photos").iterdir()}
+    first = clusters[0]
+    assert folders == {
+        f"cluster {first}-1": 6,
+        f"cluster {first}-2": 6,
+        f"cluster {clusters[1]}": 12,
+        "plain, ones - 1": 12,
+    }
 
 
 def test_every_response_is_written_with_its_stage(tree: tuple[Campaign, Run, dict[int, int]], tmp_path: Path) -> None:
