@@ -293,7 +293,7 @@ def finish(engine: Engine, noise: Floats, labels: CrowdLabels, result: Learned, 
     """Propagate finely with what was learned."""
     evidence = evidence_of(labels, result.crowd)
     found = propagate(engine, evidence, noise, result.propagated.sites, FINE, check=learner.check)
-    return replace(result, propagated=found, converged=result.converged and found.converged)
+    return replace(result, propagated=found, converged=result.converged and found.residual < ROUGH)
 
 
 def some_items(count: int, most: int, rng: np.random.Generator) -> Codes:

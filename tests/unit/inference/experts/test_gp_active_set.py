@@ -132,6 +132,13 @@ def test_many_items_take_an_active_set_by_themselves_and_learn_on_with_it(monkey
     assert model.active_rows_ is not None
     assert len(model.active_rows_) <= 400
     before = model.active_rows_
+    few = GaussianProcessExperts(learn_kernel=False, amplitude=5.0)
+    few.fit(X, np.where(np.arange(500)[:, None] < 200, matrix, 0))
+    assert few.active_rows_ is None
+    few.update(first)
+    assert few.active_rows_ is not None
+    assert few.consensus_ == pytest.approx(model.consensus_, abs=0.35)
+    assert ((few.consensus_ > 0.5) == truth).mean() > 0.93
     model.update(matrix)
     assert np.array_equal(model.active_rows_, before)
     assert ((model.consensus_ > 0.5) == truth).mean() > 0.93
