@@ -61,9 +61,44 @@ class CategoryRow:
         return len(self.items)
 
 
-def category_rows(view: RunView, categories: Categories) -> tuple[CategoryRow, ...]:
-    """Rows of a run: clusters by size, those of one category beside each other, categories without a cluster last."""
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What the lead made of a run, ready to be shown.
+
+    Parameters
+    ----------
+    categories
+        Names, merges and moves.
+    places : ndarray of shape (N,)
+        Where each item belongs, 0 for nowhere.
+    rows
+        Of the gallery.
+    """
+
+    categories: Categories
+    places: NDArray[np.int64]
+    rows: tuple[CategoryRow, ...]
+
+
+def arrange(view: RunView, categories: Categories) -> Arrangement:
+    """Make ready what is shown of the lead's decisions."""
     places = categories.places(view.labels, view.item_names)
+    return Arrangement(categories, places, category_rows(view, categories, places))
+
+
+def category_rows(
+    view: RunView, categories: Categories, places: NDArray[np.int64] | None = None
+) -> tuple[CategoryRow, ...]:
+    """Rows of a run: clusters by size, those of one category beside each other, categories without a cluster last.
+
+    Parameters
+    ----------
+    places : ndarray of shape (N,), optional
+        Where each item belongs, where that is known already.
+    """
+    if places is None:
+        places = categories.places(view.labels, view.item_names)
+    came_to = np.flatnonzero(places != view.labels)
     stability = stabilities(view.run.result.summary)
     own = {row.number: row.items for row in view.clusters}
     rows = []
@@ -71,7 +106,7 @@ def category_rows(view: RunView, categories: Categories) -> tuple[CategoryRow, .
     for place in range(1, categories.n_places + 1):
         members = own.get(place, none)
         stay = members[places[members] == place]
-        came = np.flatnonzero((places == place) & (view.labels != place))
+        came = came_to[places[came_to] == place]
         if not len(members) and not len(came):
             continue
         probability = view.probability[stay]

@@ -97,8 +97,8 @@ def axes_of(view: RunView) -> dict[str, Axis]:
     found = {}
     for key, title, columns in (
         ("fisher", "Fisher axis", fisher),
-        ("principal", "principal axis", principal),
-        ("x", "position", own),
+        ("principal", "Principal axis", principal),
+        ("x", "Position", own),
     ):
         for number in range(columns.shape[1]):
             axis = Axis(f"{key}{number + 1}", f"{title} {number + 1}", columns[:, number])
@@ -107,7 +107,12 @@ def axes_of(view: RunView) -> dict[str, Axis]:
 
 
 def colouring(
-    view: RunView, key: str, categories: Categories | None, truth: Mapping[str, str], order: Sequence[str] = ()
+    view: RunView,
+    key: str,
+    categories: Categories | None,
+    truth: Mapping[str, str],
+    order: Sequence[str] = (),
+    places: NDArray[np.int64] | None = None,
 ) -> Colouring:
     """What the points' colours say.
 
@@ -119,6 +124,8 @@ def colouring(
         What the lead made of the run's clusters.
     truth, order
         Known category by item's name, and the categories in the lead's order.
+    places : ndarray of shape (N,), optional
+        Where each item belongs by the lead's decisions, where that is known already.
     """
     none = np.zeros(len(view.labels), dtype=np.int64)
     title = COLOUR_TITLES[key]
@@ -132,7 +139,8 @@ def colouring(
         groups = view.labels
         names = {row.number: categories.title(row.number) if categories else "" for row in view.clusters}
     elif key == CATEGORY:
-        places = categories.places(view.labels, view.item_names) if categories else view.labels
+        if places is None:
+            places = categories.places(view.labels, view.item_names) if categories else view.labels
         first = {p: categories.together_with(p)[0] for p in np.unique(places).tolist() if p} if categories else {}
         groups = np.array([first.get(place, place) for place in range(int(places.max(initial=0)) + 1)])[places]
         names = {place: categories.title(place) for place in first.values()} if categories else {}

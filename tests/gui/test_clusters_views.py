@@ -92,10 +92,10 @@ def test_any_two_axes_can_be_plotted(qtbot: QtBot, window: MainWindow) -> None:
     screen = content(window)
     view = screen.album.view
     assert view is not None
-    choose(window, "plot-x", "position 2")
-    choose(window, "plot-y", "principal axis 1")
+    choose(window, "plot-x", "Position 2")
+    choose(window, "plot-y", "Principal axis 1")
     assert np.array_equal(screen.plot._points[:, 0], view.run.result.positions[:, 1])
-    assert screen.plot.widget.getAxis("bottom").labelText == "position 2"
+    assert screen.plot.widget.getAxis("bottom").labelText == "Position 2"
     low, high = screen.plot.box.viewRange()[0]
     assert low < screen.plot._points[:, 0].min() < screen.plot._points[:, 0].max() < high
     item = int(view.clusters[1].items[0])

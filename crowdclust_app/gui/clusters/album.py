@@ -10,6 +10,7 @@ from PySide6.QtGui import QPixmap
 
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.services.categories import Categories
+from crowdclust_app.services.category_rows import Arrangement
 from crowdclust_app.services.looking import RunView
 
 
@@ -38,17 +39,24 @@ class Album(QObject):
         """Draw from this run; `files` has the photo and content hash of every item by name."""
         self.view = view
         self._files = files
-        self.show_categories(self._categories if view is not None else None)
+        self.show_arrangement(None)
 
-    def show_categories(self, categories: Categories | None) -> None:
+    def show_arrangement(self, arrangement: Arrangement | None) -> None:
         """Take the lead's names and moves into account."""
         view = self.view
-        self._categories = categories
+        self._categories = arrangement.categories if arrangement is not None else None
         self._places = view.labels if view is not None else np.zeros(0, dtype=np.int64)
         self.moved = frozenset()
-        if view is not None and categories is not None and categories.moves:
-            self._places = categories.places(view.labels, view.item_names)
+        if view is not None and arrangement is not None:
+            self._places = arrangement.places
             self.moved = frozenset(np.flatnonzero(self._places != view.labels).tolist())
+
+    def show_categories(self, categories: Categories | None) -> None:
+        """The same from the names and moves alone, where nothing else is shown of them."""
+        view, made = self.view, None
+        if view is not None and categories is not None:
+            made = Arrangement(categories, categories.places(view.labels, view.item_names), ())
+        self.show_arrangement(made)
 
     def place(self, item: int) -> int:
         """Where an item belongs, the lead's moves included; 0 for nowhere."""

@@ -79,7 +79,7 @@ class ClustersContent(RunContent):
         self.deciding = Deciding(shell, self)
         self.views = PlotPanel(self.selection, self)
         self.plot = self.views.plot
-        self.known = KnownView(self)
+        self.known = KnownView(shell, self)
         self.two_runs = TwoRunsView(shell, self)
         self.numbers = NumbersView(self)
         self.starts = StartsView(self)
@@ -287,11 +287,12 @@ class ClustersContent(RunContent):
         before = self._overview.view if self._overview is not None else None
         self._overview = overview
         view = overview.view if overview is not None else None
-        categories = overview.categories if overview is not None else None
+        made = overview.arrangement if overview is not None else None
+        rows = made.rows if made is not None else ()
         runs = overview.runs if overview is not None else ()
         self.album.show(view, dict(overview.files) if overview is not None else {})
-        self.album.show_categories(categories)
-        self.deciding.show(self._campaign, categories)
+        self.album.show_arrangement(made)
+        self.deciding.show(self._campaign, view, made)
         empty = overview is not None and not overview.responses and view is None
         self._pages.setCurrentIndex(EMPTY if empty else MAIN)
         self._left.setCurrentWidget(self._no_run if overview is not None and view is None else self._picture)
@@ -301,11 +302,12 @@ class ClustersContent(RunContent):
         same = view is not None and before is not None and view.run.number == before.run.number
         if not same:
             self.selection.clear()
-            self.gallery.show_view(categories)
+            self.gallery.show_view(rows)
         else:
-            self.gallery.show_categories(categories)
+            self.gallery.show_rows(rows)
         truth, order = (overview.truth, overview.truth_order) if overview is not None else ({}, ())
-        self.views.show_view(view, categories, truth, order, overview.axes if overview is not None else {})
+        self.views.show_view(view, made, truth, order, overview.axes if overview is not None else {})
+        categories = made.categories if made is not None else None
         self.known.show_view(view, categories, truth, order)
         self.two_runs.show_view(self._campaign, view, categories, runs)
         self.numbers.show_view(view, runs)
@@ -321,13 +323,14 @@ class ClustersContent(RunContent):
 
     def _decided(self) -> None:
         """Show names, merges and moves as they are now."""
-        overview, categories = self._overview, self.deciding.categories
-        if overview is None or overview.view is None or categories is None:
+        overview, made = self._overview, self.deciding.arrangement
+        if overview is None or overview.view is None or made is None:
             return
-        self._overview = overview = replace(overview, categories=categories)
-        self.album.show_categories(categories)
-        self.gallery.show_categories(categories)
-        self.views.show_view(overview.view, categories, overview.truth, overview.truth_order)
+        categories = made.categories
+        self._overview = overview = replace(overview, categories=categories, arrangement=made)
+        self.album.show_arrangement(made)
+        self.gallery.show_rows(made.rows)
+        self.views.show_view(overview.view, made, overview.truth, overview.truth_order)
         self.known.show_view(overview.view, categories, overview.truth, overview.truth_order)
         self.two_runs.show_view(self._campaign, overview.view, categories, overview.runs)
         self.inspector.refresh()
@@ -343,7 +346,7 @@ class ClustersContent(RunContent):
             return
         self._overview = overview = replace(overview, truth_order=order)
         self.known.show_view(overview.view, overview.categories, overview.truth, order)
-        self.views.show_view(overview.view, overview.categories, overview.truth, order)
+        self.views.show_view(overview.view, overview.arrangement, overview.truth, order)
         self.shell.jobs.start(
             "database",
             lambda _progress, _cancel: set_truth_order(campaign, order),

@@ -10,10 +10,12 @@ from PySide6.QtCore import QObject, Signal
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.services import categories as decided
 from crowdclust_app.services.categories import Categories, in_words, read_categories, to_undo
+from crowdclust_app.services.category_rows import Arrangement, arrange
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Shell
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.looking import RunView
 
 Change = Callable[["Campaign", Categories], Categories]
 
@@ -24,7 +26,7 @@ class Deciding(QObject):
     Signals
     -------
     changed
-        `categories` is another now.
+        `arrangement` is another now.
     """
 
     changed = Signal()
@@ -33,15 +35,21 @@ class Deciding(QObject):
         super().__init__(parent)
         self._shell = shell
         self._campaign: Campaign | None = None
+        self._view: RunView | None = None
         self._undone: list[Decision] = []
-        self.categories: Categories | None = None
+        self.arrangement: Arrangement | None = None
 
-    def show(self, campaign: Campaign | None, categories: Categories | None) -> None:
+    @property
+    def categories(self) -> Categories | None:
+        """Names, merges and moves as they stand."""
+        return self.arrangement.categories if self.arrangement is not None else None
+
+    def show(self, campaign: Campaign | None, view: RunView | None, arrangement: Arrangement | None) -> None:
         """Decide about the clusters of this run from now on."""
         before = self.categories
-        if before is None or categories is None or before.run != categories.run:
+        if before is None or arrangement is None or before.run != arrangement.categories.run:
             self._undone = []
-        self._campaign, self.categories = campaign, categories
+        self._campaign, self._view, self.arrangement = campaign, view, arrangement
 
     # --- what the lead does
 
@@ -67,6 +75,9 @@ class Deciding(QObject):
 
     def undo(self) -> None:
         """Take the newest decision back."""
+        if self.categories is None or to_undo(self.categories) is None:
+            self._shell.say("There is nothing to undo")
+            return
         taken: list[Decision] = []
 
         def work(campaign: Campaign, now: Categories) -> Categories:
@@ -98,17 +109,21 @@ class Deciding(QObject):
         said: Callable[[Categories], str] | None = None,
         then: Callable[[], None] | None = None,
     ) -> None:
-        campaign, before = self._campaign, self.categories
-        if campaign is None or before is None:
+        campaign, view, before = self._campaign, self._view, self.categories
+        if campaign is None or view is None or before is None:
             return
         run, n_clusters = before.run, before.n_clusters
         own = said is None
 
-        def done(now: Categories) -> None:
+        def work(_progress: object, _cancel: object) -> Arrangement:
+            # what stands is read when its turn has come: the change before may still be on its way
+            return arrange(view, change(campaign, read_categories(campaign, run, n_clusters)))
+
+        def done(arrangement: Arrangement) -> None:
             if self.categories is None or self.categories.run != run:
                 return
-            decisions = len(self.categories.decisions)
-            self.categories = now
+            decisions, now = len(self.categories.decisions), arrangement.categories
+            self.arrangement = arrangement
             if own:
                 self._undone = []
                 newest = now.decisions[-1] if len(now.decisions) > decisions else None
@@ -120,11 +135,4 @@ class Deciding(QObject):
             if then is not None:
                 then()
 
-        # what stands is read when its turn has come: the change before may still be on its way
-        self._shell.jobs.start(
-            "database",
-            lambda _progress, _cancel: change(campaign, read_categories(campaign, run, n_clusters)),
-            on_done=done,
-            on_failed=self._shell.show_failure,
-            owner=self,
-        )
+        self._shell.jobs.start("database", work, on_done=done, on_failed=self._shell.show_failure, owner=self)

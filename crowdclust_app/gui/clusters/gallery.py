@@ -15,8 +15,7 @@ from crowdclust_app.gui.clusters.rows import ClusterRowsView
 from crowdclust_app.gui.clusters.rows_model import figures
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.category_rows import CategoryRow, category_rows
+from crowdclust_app.services.category_rows import CategoryRow
 from crowdclust_app.services.looking import DOUBTFUL_BELOW
 
 CLUSTERS, DOUBTFUL, HIDDEN, OUTLINED = "clusters", "doubtful", "not-shown", "outlined"
@@ -124,16 +123,15 @@ class Gallery(QWidget):
 
     # --- content
 
-    def show_view(self, categories: Categories | None) -> None:
+    def show_view(self, rows: tuple[CategoryRow, ...]) -> None:
         """Show the clusters of the album's run, with what the lead made of them."""
         self._outlined = ()
-        self.show_categories(categories)
+        self.show_rows(rows)
         self.show_clusters()
 
-    def show_categories(self, categories: Categories | None) -> None:
+    def show_rows(self, rows: tuple[CategoryRow, ...]) -> None:
         """Show names, merges and moves as they are now, without leaving what is shown."""
-        view = self._album.view
-        self._shown_rows = category_rows(view, categories) if view is not None and categories is not None else ()
+        self._shown_rows = rows
         self._fill_rows()
         opened = self._opened
         if opened is not None:

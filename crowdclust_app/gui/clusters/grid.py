@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import (
     QAbstractListModel,
     QItemSelection,
@@ -34,6 +36,7 @@ from crowdclust_app.gui.clusters.painting import (
 from crowdclust_app.gui.clusters.selection import Selection
 
 WANTED_TILE = 96
+BATCH = 2_000
 ITEM_ROLE = Qt.ItemDataRole.UserRole
 AnyIndex = QModelIndex | QPersistentModelIndex
 
@@ -45,13 +48,14 @@ class PhotoModel(QAbstractListModel):
         super().__init__(parent)
         self._album = album
         self._items: list[int] = []
-        self._row_of: dict[int, int] = {}
+        self._row_of = np.zeros(0, dtype=np.int64)
 
     def show(self, items: Sequence[int]) -> None:
         """Show these items."""
         self.beginResetModel()
-        self._items = [int(item) for item in items]
-        self._row_of = {item: row for row, item in enumerate(self._items)}
+        self._items = list(map(int, items))
+        self._row_of = np.full(max(self._items, default=-1) + 1, -1, dtype=np.int64)
+        self._row_of[self._items] = np.arange(len(self._items))
         self.endResetModel()
 
     @property
@@ -65,7 +69,14 @@ class PhotoModel(QAbstractListModel):
 
     def row_of(self, item: int) -> int | None:
         """The row of an item."""
-        return self._row_of.get(item)
+        row = int(self._row_of[item]) if 0 <= item < len(self._row_of) else -1
+        return row if row >= 0 else None
+
+    def rows_of(self, items: Sequence[int]) -> NDArray[np.int64]:
+        """The rows of those of these items that are shown, ascending."""
+        wanted = np.array(items, dtype=np.int64)
+        rows = self._row_of[wanted[wanted < len(self._row_of)]]
+        return np.sort(rows[rows >= 0])
 
     def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of items."""
@@ -83,15 +94,13 @@ class PhotoModel(QAbstractListModel):
         return None
 
 
-def _runs(rows: Sequence[int]) -> list[tuple[int, int]]:
+def _runs(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Ascending rows as first and last of each unbroken run: a selection of thousands stays a handful of ranges."""
-    runs: list[tuple[int, int]] = []
-    for row in rows:
-        if runs and runs[-1][1] == row - 1:
-            runs[-1] = (runs[-1][0], row)
-        else:
-            runs.append((row, row))
-    return runs
+    if not len(rows):
+        return []
+    breaks = np.flatnonzero(np.diff(rows) != 1)
+    firsts, lasts = rows[np.append(0, breaks + 1)], rows[np.append(breaks, len(rows) - 1)]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
 class PhotoDelegate(QStyledItemDelegate):
@@ -137,6 +146,8 @@ class PhotoGrid(QListView):
         self.setViewMode(QListView.ViewMode.IconMode)
         self.setMovement(QListView.Movement.Static)
         self.setUniformItemSizes(True)
+        self.setLayoutMode(QListView.LayoutMode.Batched)  # a place for each of 100,000 photos takes a second
+        self.setBatchSize(BATCH)
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -210,9 +221,8 @@ class PhotoGrid(QListView):
             return
         self._follows = True
         try:
-            rows = {self._photos.row_of(item) for item in self._selection.items} - {None}
             chosen = QItemSelection()
-            for first, last in _runs(sorted(row for row in rows if row is not None)):
+            for first, last in _runs(self._photos.rows_of(self._selection.items)):
                 chosen.select(self._photos.index(first), self._photos.index(last))
             model = self.selectionModel()
             model.select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
@@ -13,9 +14,13 @@ from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.comparing import compare_with_known
+from crowdclust_app.services.comparing import Contingency, compare_with_known
 from crowdclust_app.services.looking import RunView
 from crowdclust_app.services.plot_data import known_plot
+
+if TYPE_CHECKING:
+    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.gui.screen import Shell
 
 
 class KnownView(QWidget):
@@ -35,9 +40,14 @@ class KnownView(QWidget):
     ordered = Signal(object)
     load_wanted = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, shell: Shell, parent: QWidget) -> None:
         super().__init__(parent)
+        self._shell = shell
         self._view: RunView | None = None
+        self._job: Job | None = None
+        self._wanted: tuple[Mapping[int, str], Mapping[str, str], tuple[str, ...]] = ({}, {}, ())
+        self._stale = False
+        self._keys_at: tuple[int, int] | None = None
         self.table = ContingencyTable("known-table", self)
         self.table.setAccessibleName("Known categories and clusters")
         self._figures = ElidedLabel(self)
@@ -84,17 +94,44 @@ class KnownView(QWidget):
     def show_view(
         self, view: RunView | None, categories: Categories | None, truth: Mapping[str, str], order: tuple[str, ...]
     ) -> None:
-        """Compare the clusters of this run."""
+        """Compare the clusters of this run, when somebody looks."""
         self._view = view
-        found = None
-        if view is not None and truth:
-            found = compare_with_known(view, truth, order, categories.names if categories is not None else None)
-        current = self.table.currentIndex()
+        self._wanted = (categories.names if categories is not None else {}, truth, order)
+        self._stale = True
+        self._pages.setCurrentIndex(0 if view is not None and truth else 1)
+        if self.isVisible():
+            self._compare()
+
+    def showEvent(self, event: object) -> None:
+        """Compare when somebody looks."""
+        if self._stale:
+            self._compare()
+
+    def _compare(self) -> None:
+        self._stale = False
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+        view, (names, truth, order) = self._view, self._wanted
+        if view is None or not truth:
+            self._show(None)
+            return
+        self._job = self._shell.jobs.start(
+            "decode",
+            lambda _progress, _cancel: compare_with_known(view, truth, order, names),
+            on_done=self._show,
+            on_failed=self._shell.show_failure,
+            owner=self,
+        )
+
+    def _show(self, found: Contingency | None) -> None:
+        self._job = None
+        index = self.table.currentIndex()
+        at, self._keys_at = self._keys_at or (index.row(), index.column()), None
         self.table.show_table(found)
-        if current.isValid():
-            self.table.setCurrentIndex(self.table.table.index(current.row(), current.column()))
+        if at[0] >= 0:
+            self.table.setCurrentIndex(self.table.table.index(*at))
         self._figures.setText(figures_in_words(found) if found is not None else "")
-        self._pages.setCurrentIndex(0 if found is not None else 1)
 
     def move_row(self, step: int) -> None:
         """Move the category that has the keys up or down in the lead's order."""
@@ -103,7 +140,7 @@ class KnownView(QWidget):
             return
         names = list(found.row_names)
         names.insert(index.row() + step, names.pop(index.row()))
-        self.table.setCurrentIndex(self.table.table.index(index.row() + step, index.column()))
+        self._keys_at = (index.row() + step, index.column())
         self.ordered.emit(tuple(names))
 
     def figure(self) -> Plot | None:

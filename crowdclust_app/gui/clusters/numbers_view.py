@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QSpinBo
 
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.axes import style_axis
 from crowdclust_app.gui.words import count_of
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.looking import RunView
@@ -166,14 +167,8 @@ class NumbersView(QWidget):
     def _restyle(self) -> None:
         palette = self.palette()
         self.widget.setBackground(palette.color(QPalette.ColorRole.Base))
-        quiet = theme.muted(palette)
         for side, words in (("bottom", "clusters"), ("left", "held-out score (nats a label)")):
-            axis = self.widget.getAxis(side)
-            axis.setPen(pg.mkPen(theme.line_colour(palette)))
-            axis.setTextPen(quiet)
-            axis.setTickFont(self.font())
-            axis.enableAutoSIPrefix(False)
-            axis.setLabel(words, color=quiet.name(), **{"font-size": f"{theme.TEXT}pt"})
+            style_axis(self.widget.getAxis(side), words, palette, self.font())
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:

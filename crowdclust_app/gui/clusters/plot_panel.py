@@ -15,7 +15,7 @@ from crowdclust_app.gui.clusters.album import badge_text
 from crowdclust_app.gui.clusters.legend import Legend
 from crowdclust_app.gui.clusters.plot import EmbeddingPlot, PlotContent
 from crowdclust_app.gui.clusters.selection import Selection
-from crowdclust_app.services.categories import Categories
+from crowdclust_app.services.category_rows import Arrangement
 from crowdclust_app.services.comparing import known_categories
 from crowdclust_app.services.embedding import (
     CATEGORY,
@@ -48,7 +48,7 @@ class PlotPanel(QWidget):
         super().__init__(parent)
         self._selection = selection
         self._view: RunView | None = None
-        self._categories: Categories | None = None
+        self._arrangement: Arrangement | None = None
         self._truth: Mapping[str, str] = {}
         self._order: tuple[str, ...] = ()
         self._axes: dict[str, Axis] = {}
@@ -109,14 +109,14 @@ class PlotPanel(QWidget):
     def show_view(
         self,
         view: RunView | None,
-        categories: Categories | None = None,
+        arrangement: Arrangement | None = None,
         truth: Mapping[str, str] | None = None,
         order: tuple[str, ...] = (),
         axes: Mapping[str, Axis] | None = None,
     ) -> None:
         """Plot the items of this run on these axes, with what the lead made of it."""
         fresh = view is None or self._view is None or view.run.number != self._view.run.number
-        self._view, self._categories, self._truth, self._order = view, categories, truth or {}, order
+        self._view, self._arrangement, self._truth, self._order = view, arrangement, truth or {}, order
         if fresh or not self._axes:
             self._axes = dict(axes or {})
             self._list_axes()
@@ -157,7 +157,9 @@ class PlotPanel(QWidget):
             return
         key = self._boxes["colour"].currentData()
         order = known_categories(self._truth, self._order)
-        self.colours = colouring(view, key, self._categories, self._truth, order)
+        made = self._arrangement
+        categories, places = (made.categories, made.places) if made is not None else (None, None)
+        self.colours = colouring(view, key, categories, self._truth, order, places)
         n_clusters = len(view.run.result.means)
         badges = {
             number: badge_text(number, n_clusters) if key in (CLUSTER, CATEGORY) else str(number)

@@ -42,7 +42,7 @@ class Selection(QObject):
 
     def choose_all(self, items: Iterable[int], current: int | None = None) -> None:
         """Choose these items and make one current: the one given, the one that was, or the first."""
-        chosen = dict.fromkeys(items)
+        chosen = dict.fromkeys(map(int, items))
         if current not in chosen:
             current = self._current if self._current in chosen else next(iter(chosen), None)
         self._set(chosen, current)
@@ -64,7 +64,7 @@ class Selection(QObject):
         self._set([], None)
 
     def _set(self, items: Iterable[int], current: int | None) -> None:
-        chosen = dict.fromkeys(int(item) for item in items)
+        chosen = items if isinstance(items, dict) else dict.fromkeys(map(int, items))
         current = None if current is None else int(current)
         if (chosen, current) != (self._items, self._current):
             self._items, self._current = chosen, current

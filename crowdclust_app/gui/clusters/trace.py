@@ -10,6 +10,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.clusters.axes import style_axis
 from crowdclust_app.gui.labels import keep_room
 
 PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Joint"}
@@ -137,16 +138,10 @@ class TracePlot(QWidget):
     def _restyle(self) -> None:
         palette = self.palette()
         self.widget.setBackground(palette.color(QPalette.ColorRole.Window))
-        quiet = theme.muted(palette)
-        for side in ("bottom", "left"):
-            axis = self.widget.getAxis(side)
-            axis.setPen(pg.mkPen(theme.line_colour(palette)))
-            axis.setTextPen(quiet)
-            axis.setTickFont(self.font())
-            axis.enableAutoSIPrefix(False)
+        for side, words in (("bottom", "sweep"), ("left", "")):
+            style_axis(self.widget.getAxis(side), words, palette, self.font())
         # a fixed width: the plot must not jump when the figures get longer
         self.widget.getAxis("left").setWidth(9 * self.fontMetrics().averageCharWidth())
-        self.widget.getAxis("bottom").setLabel("sweep", color=quiet.name(), **{"font-size": f"{theme.TEXT}pt"})
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
