@@ -206,7 +206,7 @@ class GaussianProcessExperts(ExpertResults):
                 self._scaling = self._fit_scaling(features)
                 self._X = self._scaled(features)
                 self._centre = self._first_kernel()
-                self._learn(encoded, gold, self._run(progress, cancel), self.max_iterations, fresh=True)
+                self._learn(encoded, gold, self._run(progress, cancel), fresh=True)
             self.seconds_ = time.perf_counter() - begin
         if not self.converged_:
             text = f"{self.name} did not converge in {self.n_iterations_} steps; raise max_iterations"
@@ -225,8 +225,8 @@ class GaussianProcessExperts(ExpertResults):
     ) -> Self:
         """Learn on from all labels so far: a round of active learning, with at most ten EM steps.
 
-        The kernel stays, but for every `relearn_every`-th time. Everything else is as in `fit`, and nothing changes
-        when it is cancelled. A shallow copy can learn on while this one answers: no array is changed in place.
+        The kernel stays, but for every `relearn_every`-th time; with other gold items than before everything begins
+        anew. All else is as in `fit`, and nothing changes when it is cancelled. A shallow copy can learn on while this one answers: no array is changed in place.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class GaussianProcessExperts(ExpertResults):
                 self._fit_without_features(encoded, gold, run)
             else:
                 encoded = encode(table, worker, label, self._items, len(self._X), classes, self.repeats)
-                self._learn(encoded, gold, run, min(_UPDATE_STEPS, self.max_iterations), fresh=False)
+                self._learn(encoded, gold, run, fresh=False)
             self.seconds_ = time.perf_counter() - begin
         return self
 
@@ -279,18 +279,18 @@ class GaussianProcessExperts(ExpertResults):
             length = usual_distance(self._X, np.random.default_rng([self.seed, 2]))
         return Kernel(float(self.amplitude), float(length), float(self.intercept))
 
-    def _learn(
-        self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Run, max_steps: int, *, fresh: bool
-    ) -> None:
+    def _learn(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Run, *, fresh: bool) -> None:
         known = encode_gold(gold, table)
         priors = CrowdPriors(*(_pair(prior) for prior in (self.expertise_prior, self.agreement_prior)))
-        plan = Plan(priors, self._centre, self.learn_kernel, self.active_set, max_steps, self.tolerance, self.seed)
         rounds = 0 if fresh else self._rounds + 1
         previous = None
         if not fresh and self._previous is not None and self._same_gold(known) and len(self._previous.rows):
             number = {name: at for at, name in enumerate(self.workers_)}
             then = [number.get(name, -1) for name in table.workers]
             previous = (self._previous, carried(self._previous, then, table.n_workers, priors))
+        # with other gold items the sign may be another one, and everything begins anew
+        steps = self.max_iterations if previous is None else min(_UPDATE_STEPS, self.max_iterations)
+        plan = Plan(priors, self._centre, self.learn_kernel, self.active_set, steps, self.tolerance, self.seed)
         relearn = previous is None or (self.relearn_every > 0 and rounds % self.relearn_every == 0)
         state = learn(self._X, table, known, plan, run, previous, relearn)
         self._rounds, self._previous, self._gold = rounds, state, known
