@@ -226,7 +226,8 @@ class GaussianProcessExperts(ExpertResults):
         """Learn on from all labels so far: a round of active learning, with at most ten EM steps.
 
         The kernel stays, but for every `relearn_every`-th time; with other gold items than before everything begins
-        anew. All else is as in `fit`, and nothing changes when it is cancelled. A shallow copy can learn on while this one answers: no array is changed in place.
+        anew. All else is as in `fit`, and nothing changes when it is cancelled. A shallow copy can learn on while this
+        one answers: no array is changed in place.
 
         Parameters
         ----------
