@@ -20,7 +20,6 @@ from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import labels_of
 from crowdclust_app.inference.crowdclustering.growth import grow
 from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores
-from crowdclust_app.inference.crowdclustering.partition import partition_positions
 from crowdclust_app.inference.crowdclustering.prediction import (
     Placement,
     Scores,
@@ -31,9 +30,9 @@ from crowdclust_app.inference.crowdclustering.prediction import (
     together,
 )
 from crowdclust_app.inference.crowdclustering.refinement import (
+    best_partition,
     evidence_of,
     log_shares,
-    refine_partition,
     soft_loglik,
     tempered,
 )
@@ -230,14 +229,16 @@ class Trials:
         """
         self.check()
         placement = self.placement(settings, fold)
-        partition = partition_of(placement.mean, placement.variance, clusters, settings, self.check)
         if clusters == "bound":
+            partition = partition_by_bound(placement.mean, placement.variance, settings, self.check)
             return partition, same_probabilities(placement, partition)
+
+        def expect(found: Ints) -> Floats:
+            return same_probabilities(placement, found)
+
         labels = labels_of(self.train(fold), settings.consensus)
-        partition, rates, _ = refine_partition(
-            labels, partition, lambda found: same_probabilities(placement, found), self.check
-        )
-        return partition, rates
+        refined = best_partition(labels, placement.places, clusters, settings.seed, expect, self.check)
+        return refined.partition, refined.rates
 
     def temperature(self, settings: Settings, clusters: int) -> float:
         """How much of independent decisions the labels are: that with which probable clusters predict best."""
@@ -280,11 +281,10 @@ def place_items(
     """Fit layer by layer, from the spectral start: fit `number` of at most so many, as a task for a crew."""
     reporter = Reporter(number, most, began, progress, None, all_of_it=HELD_OUT, crew=crew)
     labels = labels_of(table, settings.consensus)
-    beliefs = Beliefs.at_positions(
-        labels, settings, start_positions(labels, settings.dimensions, 0, settings.seed), crew
-    )
+    origin = start_positions(labels, settings.dimensions, 0, settings.seed)
+    beliefs = Beliefs.at_positions(labels, settings, origin.copy(), crew)
     run_layers(beliefs, reporter)
-    return placement_of(beliefs, table.n_items)
+    return placement_of(beliefs, table.n_items, origin)
 
 
 def some_of(table: ResponseTable) -> ResponseTable:
@@ -293,16 +293,8 @@ def some_of(table: ResponseTable) -> ResponseTable:
     return table.take(np.arange(0, table.n_responses, step))
 
 
-def partition_of(
-    mean: Floats,
-    variance: Floats,
-    clusters: Literal["bound", "heldout"] | int,
-    settings: Settings,
-    check: Callable[[], None],
-) -> Ints:
-    """Put positions into so many clusters, or into as many as the mixture's bound asks for; (n,)."""
-    if isinstance(clusters, int):
-        return partition_positions(mean, clusters, settings.seed)
+def partition_by_bound(mean: Floats, variance: Floats, settings: Settings, check: Callable[[], None]) -> Ints:
+    """Put positions into as many clusters as the mixture's bound asks for; (n,)."""
     mixture, _ = grow(mean, variance, replace(settings, clusters="bound"), lambda _mixture, _bound: None, check)
     found = np.argmax(mixture.memberships, axis=1)
     return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)

@@ -38,6 +38,8 @@ class Placement:
     weights, weight_variances : ndarray of shape (J, D, D)
     biases, bias_variances : ndarray of shape (J,)
         The workers.
+    origin : ndarray of shape (n, D), or None
+        The positions that the fit started from, where they say something.
     """
 
     n_items: int
@@ -48,6 +50,12 @@ class Placement:
     weight_variances: Floats
     biases: Floats
     bias_variances: Floats
+    origin: Floats | None = None
+
+    @property
+    def places(self) -> tuple[Floats, ...]:
+        """The sets of positions by which items can be put into clusters."""
+        return (self.mean,) if self.origin is None else (self.mean, self.origin)
 
     def spread_out(self, partition: Ints) -> Ints:
         """A partition of the `n` items as clusters of all `N`, -1 for those without labels."""
@@ -81,7 +89,7 @@ class Scores:
         return float(self.loglik.sum() / total) if total > 0 else -float(np.log(2.0))
 
 
-def placement_of(beliefs: Beliefs, n_items: int) -> Placement:
+def placement_of(beliefs: Beliefs, n_items: int, origin: Floats | None = None) -> Placement:
     """Keep what predictions need."""
     return Placement(
         n_items,
@@ -92,6 +100,7 @@ def placement_of(beliefs: Beliefs, n_items: int) -> Placement:
         beliefs.weight_variances,
         beliefs.biases,
         beliefs.bias_variances,
+        origin,
     )
 
 

@@ -8,13 +8,15 @@ by what everybody did between the two clusters, then by what the worker did.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.data import Labels
+from crowdclust_app.inference.crowdclustering.partition import partition_positions
 from crowdclust_app.inference.crowdclustering.refinement_kernels import cluster_evidence, count_pairs
 
 # Pair labels that the model's expectation counts for between two clusters: against everybody's, and a worker's own.
@@ -26,6 +28,28 @@ LEAST_RATE = 1e-4
 ROUNDS = 12
 # A partition has settled when no more than this share of the items moves.
 SETTLED = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """Clusters that suit the labels.
+
+    Parameters
+    ----------
+    partition : ndarray of shape (n,)
+        Cluster of each item, without gaps; clusters that have lost all items are gone.
+    rates : ndarray of shape (J, K, K)
+        `worker_rates` of these clusters.
+    kept : ndarray of shape (K,)
+        Which of the clusters begun from they are.
+    reached
+        Log-likelihood of all labels, in nats.
+    """
+
+    partition: Ints
+    rates: Floats
+    kept: Ints
+    reached: float
 
 
 def worker_rates(labels: Labels, cluster: Ints, expected: Floats) -> Floats:
@@ -82,7 +106,7 @@ def log_shares(cluster: Ints, clusters: int) -> Floats:
 
 def refine_partition(
     labels: Labels, partition: Ints, expect: Callable[[Ints], Floats], check: Callable[[], None]
-) -> tuple[Ints, Floats, Ints]:
+) -> Refined:
     """Move items to the clusters that their pair labels speak for, until hardly any moves.
 
     Parameters
@@ -95,17 +119,8 @@ def refine_partition(
         What the model expects of each worker, given clusters without gaps: (J, K, K).
     check
         Is called every round; may raise to stop.
-
-    Returns
-    -------
-    partition : ndarray of shape (n,)
-        Without gaps; clusters that lose all items are gone.
-    rates : ndarray of shape (J, K, K)
-        `worker_rates` of these clusters.
-    kept : ndarray of shape (K,)
-        Which of the clusters begun from they are.
     """
-    best: tuple[float, Ints, Floats, Ints] | None = None
+    best: Refined | None = None
     kept = np.arange(int(partition.max()) + 1)
     for _ in range(ROUNDS):
         check()
@@ -113,15 +128,43 @@ def refine_partition(
         evidence = evidence_of(labels, partition, rates)
         # each label is in the evidence of both of its items
         reached = float(evidence[np.arange(len(partition)), partition].sum()) / 2.0
-        if best is None or reached > best[0]:
-            best = (reached, partition, rates, kept)
+        if best is None or reached > best.reached:
+            best = Refined(partition, rates, kept, reached)
         moved = np.argmax(evidence + log_shares(partition, rates.shape[1]), axis=1)
         if np.count_nonzero(moved != partition) <= SETTLED * len(partition):
             break
         left, partition = np.unique(moved, return_inverse=True)
         kept = kept[left]
     assert best is not None
-    return best[1], best[2], best[3]
+    return best
+
+
+def best_partition(
+    labels: Labels,
+    places: Sequence[Floats],
+    clusters: int,
+    seed: int,
+    expect: Callable[[Ints], Floats],
+    check: Callable[[], None],
+) -> Refined:
+    """Put items into so many clusters by each of several sets of positions, and keep what suits the labels best.
+
+    Where much is misplaced, positions that have been fitted to single labels are further from the clusters than those
+    that a fit starts from, which only average.
+
+    Parameters
+    ----------
+    labels, expect, check
+        As in `refine_partition`.
+    places : sequence of ndarray of shape (n, D)
+        Positions.
+    clusters, seed
+        As in `partition_positions`.
+    """
+    found = [
+        refine_partition(labels, partition_positions(positions, clusters, seed), expect, check) for positions in places
+    ]
+    return max(found, key=lambda refined: refined.reached)
 
 
 def tempered(evidence: Floats, shares: Floats, temperature: float) -> Floats:

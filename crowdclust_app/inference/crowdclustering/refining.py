@@ -39,10 +39,11 @@ def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: floa
     """
     placement = placement_of(beliefs, beliefs.labels.n_items)
     components, partition = np.unique(np.argmax(memberships, axis=1), return_inverse=True)
-    partition, rates, kept = refine_partition(
+    refined = refine_partition(
         beliefs.labels, partition.astype(np.int64), lambda found: same_probabilities(placement, found), lambda: None
     )
-    evidence = evidence_of(beliefs.labels, partition, rates)
+    evidence = evidence_of(beliefs.labels, refined.partition, refined.rates)
+    shares = log_shares(refined.partition, len(refined.kept))
     found = np.zeros_like(memberships)
-    found[:, components[kept]] = tempered(evidence, log_shares(partition, len(kept)), temperature)
+    found[:, components[refined.kept]] = tempered(evidence, shares, temperature)
     return found

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
 from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
-from crowdclust_app.inference.crowdclustering.partition import partition_positions
 from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes, placement_of, same_probabilities
-from crowdclust_app.inference.crowdclustering.refinement import refine_partition
+from crowdclust_app.inference.crowdclustering.refinement import best_partition
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
@@ -141,10 +141,12 @@ def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome
     the scale `J0` to them; it is in the settings of the outcome, for the other starts to keep.
     """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
-    layered = Beliefs.at_positions(labels, settings, positions, reporter.crew)
+    layered = Beliefs.at_positions(labels, settings, positions.copy(), reporter.crew)
     run_layers(layered, reporter)
     if isinstance(settings.clusters, int):
-        return finish(layered, run_partition(layered, settings.clusters, reporter), reporter)
+        # random positions say nothing by themselves
+        origin = positions if reporter.start == 1 else None
+        return finish(layered, run_partition(layered, settings.clusters, reporter, origin), reporter)
     first = finish(layered, run_mixture(layered, reporter), reporter)
     return try_again(first, reporter)
 
@@ -219,18 +221,21 @@ def run_mixture(beliefs: Beliefs, reporter: Reporter) -> Mixture:
     return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch, reporter.check)[0]
 
 
-def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter) -> Mixture:
+def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter, origin: Floats | None = None) -> Mixture:
     """Begin the mixture from so many clusters of the positions (section 9), refined by the pair labels.
 
-    The items stay in them until the positions have been updated once and have come together; before, they lie so wide
-    that clusters with shapes of their own would run into each other.
+    The items stay in them: positions and workers are fitted to these clusters. Left to the mixture, positions lie so
+    wide at first, and follow single misplaced labels so far later, that clusters run into each other.
     """
     mean, variance = beliefs.mean, beliefs.variance
-    partition = partition_positions(mean, clusters, beliefs.settings.seed)
-    placement = placement_of(beliefs, beliefs.labels.n_items)
-    partition = refine_partition(
-        beliefs.labels, partition, lambda found: same_probabilities(placement, found), reporter.check
-    )[0]
+    placement = placement_of(beliefs, beliefs.labels.n_items, origin)
+
+    def expect(found: Ints) -> Floats:
+        return same_probabilities(placement, found)
+
+    partition = best_partition(
+        beliefs.labels, placement.places, clusters, beliefs.settings.seed, expect, reporter.check
+    ).partition
     if reporter.start == 1:
         within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
         beliefs.settings = replace(beliefs.settings, scale=min(beliefs.settings.scale, TIGHTNESS * within))
@@ -245,6 +250,7 @@ def run_joint(
 ) -> tuple[Mixture, float, int, bool]:
     """Everything in turn, until the bound stands still, the iterations run out or a rival is clearly ahead."""
     settings = beliefs.settings
+    round_of = held_round if isinstance(settings.clusters, int) else one_round
     before = -np.inf
     converged = False
     iteration = 0
@@ -252,7 +258,7 @@ def run_joint(
     while iteration < settings.max_iterations and not converged:
         iteration += 1
         beliefs.update_items(*position_prior(mixture))
-        mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
+        mixture, mixture_bound = round_of(mixture.memberships, beliefs.mean, beliefs.variance, settings)
         rest = mixture_bound + position_entropy(beliefs) - worker_divergence(beliefs)
         sums = beliefs.update_weights()
         bound = float(sums[:, 2].sum()) + rest
@@ -269,5 +275,5 @@ def run_joint(
             converged = converged and revised is mixture
             mixture = revised
     # the last biases, prior and revisions are not in the bound yet
-    mixture, mixture_bound = one_round(mixture.memberships, beliefs.mean, beliefs.variance, settings)
+    mixture, mixture_bound = round_of(mixture.memberships, beliefs.mean, beliefs.variance, settings)
     return mixture, fixed_part(beliefs) + mixture_bound, iteration, converged
