@@ -100,6 +100,21 @@ _QUERIES = (
         """,
         "The question set {0} has no items.",
     ),
+    (
+        """
+        SELECT h.name, h.stage FROM hits h JOIN stages s ON s.name = h.stage
+        WHERE s.parent IS NOT NULL
+          AND EXISTS (SELECT item FROM hit_items WHERE hit = h.number
+                      EXCEPT SELECT item FROM stage_items WHERE stage = h.stage)
+        """,
+        "The HIT {0} shows items that its stage {1} does not have.",
+    ),
+    (
+        """
+        SELECT s.name, s.run, s.parent FROM stages s JOIN runs r ON r.number = s.run WHERE r.stage IS NOT s.parent
+        """,
+        "The stage {0} is said to come from run {1}, which is not of {2}.",
+    ),
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from acting import Person, press_button
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox
@@ -407,3 +408,23 @@ def test_the_look_of_a_chosen_row_is_the_same_after_reading_again(qtbot: QtBot, 
     assert not content.tree.isExpanded(content.model.index_of(row_of(tree_window, "all/1")))
     assert content.tree.visualRect(content.model.index_of(row_of(tree_window, "all/4"))).center() != QPoint(0, 0)
     assert content.model.index_of(row_of(tree_window, "all/4")).column() == NAME
+
+
+def test_somebody_who_sorts_meets_the_sets_of_a_stage_like_any_other(window: MainWindow, path: Path) -> None:
+    with Campaign.open(path) as campaign:
+        subdivide(campaign, "all", 1, PlanSettings(4, 4, 2))
+        inside = {item for hit in campaign.hits() if hit.stage == "all/1" for item in hit.items}
+    person = Person(window)
+    person.sign_in("Ann")  # who has done everything else
+    assert person.count == 4
+    session = window.screen_named("annotate")._session  # type: ignore[attr-defined]
+    assert set(session.assignment.items) <= inside
+    for position in range(4):
+        person.click(position)
+    press_button(window, "submit-button")
+    person.settle()
+    with Campaign.open(path) as campaign:
+        assert [response.worker for response in campaign.responses("all/1")] == ["Ann"]
+    # nothing of stages or clusters is told to who sorts
+    words = [label.text() for label in window.current_screen.findChildren(QLabel) if label.isVisible()]  # type: ignore[union-attr]
+    assert not [text for text in words if "all/1" in text or "stage" in text.casefold() or "cluster" in text.casefold()]

@@ -17,6 +17,7 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.stages import stage_name, stage_parts
 from crowdclust_app.services import annotation
 from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.checking import check_campaign
 from crowdclust_app.services.fitting import Run, fit_campaign
 from crowdclust_app.services.stages import (
     bring_back,
@@ -283,6 +284,23 @@ def test_two_photos_make_a_stage_and_one_does_not(make_campaign: MakeCampaign) -
 
 def _placing(groups: list[int]) -> annotation.Action:
     return annotation.Action(annotation.ActionKind.PLACE, tuple(enumerate(groups)))
+
+
+def test_a_file_whose_stages_do_not_fit_is_noticed(fitted: tuple[Campaign, Run]) -> None:
+    campaign, _ = fitted
+    stage = subdivide(campaign, "all", 1, SMALL).stage
+    assert check_campaign(campaign.path).ok
+    inside = {item for hit in campaign.hits() if hit.stage == stage for item in hit.items}
+    foreign = next(item.number for item in campaign.items() if item.number not in inside)
+    with campaign.database.write() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO hits (number, stage, name, position, workers_wanted) VALUES (900, ?, 'odd', 900, 1)", (stage,)
+        )
+        connection.exec_driver_sql("INSERT INTO hit_items (hit, item, position) VALUES (900, ?, 0)", (foreign,))
+        connection.exec_driver_sql("UPDATE stages SET parent = ? WHERE name = ?", (stage, stage))
+    problems = check_campaign(campaign.path).problems
+    assert "The HIT odd shows items that its stage all/1 does not have." in problems
+    assert "The stage all/1 is said to come from run 1, which is not of all/1." in problems
 
 
 def test_stages_of_300_clusters(make_campaign: MakeCampaign) -> None:
