@@ -28,8 +28,8 @@ _VOTES = "majority"
 # Items that belong, and as many that do not, which the estimated share of those that belong begins from; of so many
 # answered items they change nothing.
 _MORE, _MANY = 5.0, 10_000
-# Its time grows with the square of a worker's answers: beyond so many (half a minute) it is not among the others.
-_SLOW, _MOST_ANSWERS = "bp2", 5000
+# Where a worker has more answers than these it takes half a minute, and is not among the others.
+_SLOW, _MOST_ANSWERS = "bp2", 20_000
 CLASSES = (Said.NO.value, Said.YES.value)
 
 

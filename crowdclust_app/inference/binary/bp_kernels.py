@@ -27,7 +27,8 @@ _FAST = {"reassoc", "contract"}
 
 
 @njit(nogil=True, cache=True)
-def _probabilities(incoming: Floats) -> Floats:
+def probabilities(incoming: Floats) -> Floats:
+    """Probability of the second class from log-odds."""
     odds = np.empty(len(incoming))
     for e in range(len(incoming)):
         odds[e] = 1.0 / (1.0 + math.exp(-incoming[e]))
@@ -64,7 +65,7 @@ def one_coin_messages(
         Log-odds that go out.
     """
     n, m = len(incoming), len(p)
-    odds = _probabilities(incoming)
+    odds = probabilities(incoming)
     logs, product = log_weights.copy(), np.ones(m)
     up, down = np.empty(m), np.empty(m)
     pending = 0
@@ -96,11 +97,11 @@ def one_coin_messages(
         if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
             _answers(ones[e], zeros[e], p, r, up)
             _answers(ones[e], zeros[e], r, p, down)
-        out[e] = _message(odds[e], weight, up, down)
+        out[e] = message(odds[e], weight, up, down)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _message(s: float, weight: Floats, up: Floats, down: Floats) -> float:
+def message(s: float, weight: Floats, up: Floats, down: Floats) -> float:
     """Log-odds of an edge: the weights without the edge's own factor, with the answers true and with them false."""
     c = 1.0 - s
     true, false = 0.0, 0.0
@@ -217,7 +218,7 @@ def two_coin_messages(
         Node numbers of the peak in the last round, -1 at first; changed in place.
     """
     m = len(p)
-    odds = _probabilities(incoming)
+    odds = probabilities(incoming)
     box = np.array([0, m, 0, m])
     if m > 3 * _HALF_WIDTH:
         _climb(odds, ones, zeros, p, r, log_weights, peak)
@@ -252,4 +253,4 @@ def _sum_square(
         if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
             _answers(ones[e], zeros[e], ka[:size], kna[:size], up)
             _answers(ones[e], zeros[e], knb[:size], kb[:size], down)
-        out[e] = _message(odds[e], weight[:size], up, down)
+        out[e] = message(odds[e], weight[:size], up, down)

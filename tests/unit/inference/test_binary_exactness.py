@@ -29,6 +29,8 @@ from crowdclust_app.inference.binary import (
 )
 from crowdclust_app.inference.binary.bp import max_product_messages
 from crowdclust_app.inference.binary.bp_kernels import one_coin_messages, two_coin_messages
+from crowdclust_app.inference.binary.bp_large import two_coin_messages_of_many
+from crowdclust_app.inference.binary.quadrature import BetaNodes
 
 
 @pytest.mark.parametrize("repeats", [0, 4])
@@ -134,6 +136,28 @@ def test_the_important_part_of_the_square_is_all_of_it(size: int, accurate: floa
         above = np.logaddexp.reduce((others + up[:, :, e]).ravel())
         below = np.logaddexp.reduce((others + down[:, :, e]).ravel())
         assert out[e] == pytest.approx(above - below, abs=1e-9)
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("alpha", [2.0, 1.0])
+def test_a_worker_with_very_many_labels_sends_the_same_messages(spread: float, alpha: float) -> None:
+    """Nodes around the peak against those of the whole square; half of the tasks weakly, half of them well known."""
+    rng = np.random.default_rng(3)
+    size = 900
+    truth = rng.random(size) < 0.5
+    incoming = np.where(truth, 1.0, -1.0) * rng.gamma(2.0, spread, size) * (rng.random(size) < 0.8)
+    said = np.where(rng.random(size) < 0.75, truth, ~truth).astype(np.int64)
+    twice = 1 + (np.arange(size) % 10 == 0)
+    ones, zeros = said * twice, (1 - said) * twice
+    order = np.lexsort((ones + zeros, ones))
+    incoming, ones, zeros = incoming[order], ones[order], zeros[order]
+    nodes = BetaNodes(alpha, 1.0).of_degree(int((ones + zeros).sum()))
+    exact, near = np.empty(size), np.empty(size)
+    two_coin_messages(incoming, ones, zeros, *nodes, np.full(2, -1, dtype=np.int64), exact)
+    two_coin_messages_of_many(incoming, ones, zeros, alpha, 1.0, np.zeros(2), near)
+    np.testing.assert_allclose(near, exact, rtol=1e-4, atol=1e-6)
+    if spread == 4.0:
+        np.testing.assert_allclose(near, exact, atol=1e-9)
 
 
 def test_belief_propagation_with_haldanes_prior_is_kos() -> None:
