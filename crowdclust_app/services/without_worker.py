@@ -117,7 +117,7 @@ def without_worker(
     if not others.n_pair_labels:
         raise UserError(f"nobody but {worker} has sorted anything", todo="collect more responses first")
     settings, beginning = _settings(run), _beginning(run, table)
-    compile_kernels(settings.dimensions)
+    compile_kernels()
     sweeps = settings.layer_rounds + settings.max_iterations
     total = 2 * sweeps
 

@@ -91,7 +91,7 @@ class Criteria:
     def sentence(self) -> str:
         """How many groups there are."""
         if not self.groups:
-            return "No two workers share a way to put the clusters together."
+            return "Nothing shows that two workers share a way to put the clusters together."
         members = sum(len(group.members) for group in self.groups)
         if len(self.groups) == 1:
             return f"One criterion: {members} workers put the same clusters together."

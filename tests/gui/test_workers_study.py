@@ -20,7 +20,7 @@ from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.gains import Gain, signed
 from crowdclust_app.gui.workers.model import FLAGS_COLUMN, GROUP_COLUMN
 from crowdclust_app.gui.workers.screen import WorkersScreen
-from crowdclust_app.gui.workers.turns_model import TurnsModel, TurnsOrder
+from crowdclust_app.gui.workers.turns_model import TurnsModel
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.demo import build_demo
 from crowdclust_app.services.exclusions import exclusions
@@ -116,7 +116,7 @@ def test_a_response_is_excluded_with_a_reason_and_taken_back_in(qtbot: QtBot, wi
     settle(window)
     turn = screen.side.hits.chosen
     assert turn is not None
-    surprises = [t.surprise for t in screen.side.hits._model._turns]
+    surprises = [t.surprise for t in screen.side.hits._model.rows()]
     assert turn.surprise == max(s for s in surprises if s is not None)
     assert sum(map(len, screen.side.hits.sorted.groups)) == 16
     button = part(window, "exclude-response", QPushButton)
@@ -254,18 +254,16 @@ def test_turns_model_keeps_qts_rules(qapp: QApplication) -> None:
         WorkerTurn(f"h{n}", n, None, float(n) if n % 3 else None, 10, n / 20, None if n % 5 == 0 else n / 7, "", None)
         for n in range(20)
     )
-    model, order = TurnsModel(), TurnsOrder()
-    order.setSourceModel(model)
-    fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
-    testers = [QAbstractItemModelTester(m, fatal) for m in (model, order)]
+    model = TurnsModel()
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.show(turns)
     for number in range(6):
-        order.sort(number, Qt.SortOrder.DescendingOrder)
-    order.sort(1, Qt.SortOrder.DescendingOrder)
-    assert order.turn(0).hit == "h19"
-    assert "▼" in order.headerData(1, Qt.Orientation.Horizontal)
+        model.sort(number, Qt.SortOrder.DescendingOrder)
+    model.sort(1, Qt.SortOrder.DescendingOrder)
+    assert model.row(0).hit == "h19"
+    assert "▼" in model.headerData(1, Qt.Orientation.Horizontal)
     model.show(())
-    assert (len(testers), order.rowCount()) == (2, 0)
+    assert (tester.model(), model.rowCount()) == (model, 0)
 
 
 def test_charts_draw_points_and_tell_them(qtbot: QtBot) -> None:

@@ -34,7 +34,6 @@ from crowdclust_app.gui.workers.model import (
     NAME_COLUMN,
     TIME_COLUMN,
     WorkersModel,
-    WorkersOrder,
 )
 from crowdclust_app.gui.workers.segments import Segments
 from crowdclust_app.gui.workers.setting_up import set_up_table
@@ -83,8 +82,6 @@ class WorkersContent(RunContent):
         self._chosen: str | None = None
         self._wanted = MATRICES
         self._model = WorkersModel(self)
-        self._order = WorkersOrder(self)
-        self._order.setSourceModel(self._model)
         self.table = QTableView(self)
         self.grid = MatrixGrid(self)
         self.groups = GroupsPage(self.album, self)
@@ -139,7 +136,7 @@ class WorkersContent(RunContent):
         self._lay_out(columns, self._empty, rows)
 
     def _set_up_table(self) -> None:
-        set_up_table(self.table, self._order, "workers-table", "Workers")
+        set_up_table(self.table, self._model, "workers-table", "Workers")
         self.table.sortByColumn(HITS_COLUMN, Qt.SortOrder.DescendingOrder)
         header = self.table.horizontalHeader()
         # names and flags share what the figures leave, so that both can be read in the smallest window
@@ -166,7 +163,7 @@ class WorkersContent(RunContent):
         self.studying.studied.connect(self._show_study)
         self.studying.without_changed.connect(self._show_without)
         self.table.selectionModel().currentChanged.connect(self._row_moved)
-        self._order.layoutChanged.connect(self._reordered)
+        self._model.layoutChanged.connect(self._reordered)
 
     def _add_commands(self, shell: Shell, screen: Screen) -> None:
         shell.add_command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED), owner=screen)
@@ -220,7 +217,6 @@ class WorkersContent(RunContent):
         self._overview = overview
         view = self._view
         self.album.show(view, dict(overview.files) if overview is not None else {})
-        self.album.show_categories(overview.categories if overview is not None else None)
         workers = overview.workers if overview is not None else ()
         self._pages.setCurrentIndex(EMPTY if overview is not None and not workers else MAIN)
         self.setFocusProxy(self.table if overview is None or workers else self._empty.button)
@@ -240,7 +236,7 @@ class WorkersContent(RunContent):
         self._fit_columns()
         self._show_matrices()
         self._reordered()
-        names = [row.name for row in self._order.workers()]
+        names = [row.name for row in self._model.rows()]
         self.choose(self._chosen if self._chosen in names else next(iter(names), None))
 
     def _rows(self) -> tuple[WorkerRow, ...]:
@@ -301,24 +297,23 @@ class WorkersContent(RunContent):
         view = self._view
         self.side.show_kind(self._kind, view is not None)
         if view is not None and not _takes_all_for_one(view):
-            matrices = self._matrices(view)
-            self.grid.show_matrices(matrices[:, view.order][:, :, view.order])
+            self.grid.show_matrices(self._matrices(view), view.order)
 
     def _matrices(self, view: RunView) -> Any:
         result = view.run.result
         return result.confusion if self._kind == CALIBRATED else result.confusion_bound
 
     def _reordered(self, *_: Any) -> None:
-        self.grid.show_workers(self._order.workers())
+        self.grid.show_workers(self._model.rows())
         self.grid.set_current(self._chosen)
 
     def choose(self, name: str | None) -> None:
         """Show this worker in large, and mark it in the table and in the grid."""
         self._chosen = name
         self.grid.set_current(name)
-        names = [row.name for row in self._order.workers()]
+        names = [row.name for row in self._model.rows()]
         if name in names:
-            index = self._order.index(names.index(name), 0)
+            index = self._model.index(names.index(name), 0)
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             if self.table.currentIndex().row() != index.row():
                 self.table.selectionModel().setCurrentIndex(index, flags)
@@ -329,12 +324,12 @@ class WorkersContent(RunContent):
 
     def _row_moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if current.isValid():
-            name = self._order.workers()[current.row()].name
+            name = self._model.rows()[current.row()].name
             if name != self._chosen:
                 self.choose(name)
 
     def _worker(self) -> WorkerRow | None:
-        return next((row for row in self._order.workers() if row.name == self._chosen), None)
+        return next((row for row in self._model.rows() if row.name == self._chosen), None)
 
     def _show_large(self) -> None:
         worker, view, study = self._worker(), self._view, self._study

@@ -46,14 +46,24 @@ class MatrixGrid(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._workers: list[WorkerRow] = []
         self._matrices: NDArray[np.float64] = np.zeros((0, 0, 0))
+        self._cluster_order: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._pictures: dict[int, QImage] = {}
         self._current: str | None = None
 
     # --- content
 
-    def show_matrices(self, matrices: NDArray[np.float64]) -> None:
-        """Show these matrices, already in cluster order; shape (J, K, K)."""
+    def show_matrices(self, matrices: NDArray[np.float64], order: NDArray[np.int64] | None = None) -> None:
+        """Show these matrices, each with its clusters in this order when it is drawn.
+
+        Parameters
+        ----------
+        matrices : ndarray of shape (J, K, K)
+        order : ndarray of shape (K,), optional
+        """
+        if matrices is self._matrices and order is not None and np.array_equal(order, self._cluster_order):
+            return
         self._matrices = matrices
+        self._cluster_order = np.arange(matrices.shape[1]) if order is None else order
         self._pictures = {}
         self.viewport().update()
 
@@ -165,7 +175,7 @@ class MatrixGrid(QAbstractScrollArea):
 
     def _picture(self, matrix: int) -> QImage:
         if matrix not in self._pictures:
-            self._pictures[matrix] = picture_of(self._matrices[matrix])
+            self._pictures[matrix] = picture_of(self._matrices[matrix][self._cluster_order][:, self._cluster_order])
         return self._pictures[matrix]
 
     # --- pointer and keys

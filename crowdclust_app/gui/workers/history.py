@@ -33,7 +33,6 @@ from crowdclust_app.gui.workers.turns_model import (
     SUBMITTED_COLUMN,
     SURPRISE_COLUMN,
     TurnsModel,
-    TurnsOrder,
 )
 from crowdclust_app.services.worker_turns import Turns, WorkerTurn
 
@@ -184,8 +183,7 @@ class HitsPage(QWidget):
         self._expected: NDArray[np.float64] | None = None
         self._shown: tuple[str | None, str] = (None, "")
         self._read_only = False
-        self._model, self._order = TurnsModel(self), TurnsOrder(self)
-        self._order.setSourceModel(self._model)
+        self._model = TurnsModel(self)
         self.table = QTableView(self)
         self.sorted = SortedView(album, self)
         self.about = QLabel(self)
@@ -220,7 +218,7 @@ class HitsPage(QWidget):
 
     def _set_up_table(self) -> None:
         table = self.table
-        set_up_table(table, self._order, "turns-table", "HITs of this worker", row=26)
+        set_up_table(table, self._model, "turns-table", "HITs of this worker", row=26)
         table.sortByColumn(SURPRISE_COLUMN, Qt.SortOrder.DescendingOrder)
         table.setMinimumHeight(100)
         header = table.horizontalHeader()
@@ -256,13 +254,13 @@ class HitsPage(QWidget):
         self.table.setColumnHidden(SURPRISE_COLUMN, not has_surprise)
         said = any(turn.left_out is not None or turn.repeats for turn in own)
         self.table.setColumnHidden(COUNTS_COLUMN, not said)
-        if not has_surprise and self._order.sortColumn() == SURPRISE_COLUMN:
+        if not has_surprise and self._model.sorted_by == SURPRISE_COLUMN:
             self.table.sortByColumn(AGREEMENT_COLUMN, Qt.SortOrder.AscendingOrder)
         elif has_surprise and before is None:
             self.table.sortByColumn(SURPRISE_COLUMN, Qt.SortOrder.DescendingOrder)
         self._hit = before
         if own:
-            self.choose(before or self._order.turn(0).hit)
+            self.choose(before or self._model.row(0).hit)
         else:
             self._show(None)
 
@@ -275,24 +273,24 @@ class HitsPage(QWidget):
     def chosen(self) -> WorkerTurn | None:
         """The HIT shown as it was sorted."""
         row = self._row(self._hit)
-        return self._order.turn(row) if row is not None else None
+        return self._model.row(row) if row is not None else None
 
     def choose(self, hit: str) -> None:
         """Show this HIT."""
         row = self._row(hit)
         if row is not None:
             self.table.selectRow(row)
-            self.table.setCurrentIndex(self._order.index(row, 0))
+            self.table.setCurrentIndex(self._model.index(row, 0))
             self._hit = hit
-            self._show(self._order.turn(row))
+            self._show(self._model.row(row))
 
     def _row(self, hit: str | None) -> int | None:
-        rows = range(self._order.rowCount())
-        return next((row for row in rows if self._order.turn(row).hit == hit), None)
+        rows = range(self._model.rowCount())
+        return next((row for row in rows if self._model.row(row).hit == hit), None)
 
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if current.isValid():
-            turn = self._order.turn(current.row())
+            turn = self._model.row(current.row())
             if turn.hit != self._hit:
                 self._hit = turn.hit
                 self._show(turn)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.words import ABSENT, people_time
 from crowdclust_app.gui.workers.gains import signed
+from crowdclust_app.gui.workers.sorted_rows import Column, SortedRows
 from crowdclust_app.services.judging import FLAG_REASONS, WorkerRow
-
-AnyIndex = QModelIndex | QPersistentModelIndex
-SORT_ROLE = Qt.ItemDataRole.UserRole
 
 
 def _share(value: float | None) -> str:
     return ABSENT if value is None else f"{100 * value:.0f} %"
-
-
-class Column(NamedTuple):
-    """One column: heading, what it means, how a worker's cell reads, what it is sorted by."""
-
-    title: str
-    about: str
-    text: Callable[[WorkerRow], str]
-    key: Callable[[WorkerRow], Any]
-    number: bool
 
 
 def _first(value: float | None) -> float:
@@ -84,89 +68,14 @@ COLUMNS = (
 NAME_COLUMN, HITS_COLUMN, TIME_COLUMN, AGREEMENT_COLUMN, HELD_OUT_COLUMN, GROUP_COLUMN, FLAGS_COLUMN = range(7)
 
 
-class WorkersModel(QAbstractTableModel):
-    """Every worker of the campaign."""
+class WorkersModel(SortedRows[WorkerRow]):
+    """Every worker of the campaign, in the order chosen in the heading."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[WorkerRow, ...] = ()
+        super().__init__(COLUMNS, lambda row: row.name, parent)
 
-    def show(self, rows: tuple[WorkerRow, ...]) -> None:
-        """Show these workers."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    def worker(self, row: int) -> WorkerRow:
-        """The worker in a row."""
-        return self._rows[row]
-
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of workers."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, sorting key, alignment, and the reasons of flags."""
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], COLUMNS[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(row)
-        if role == SORT_ROLE:
-            return column.key(row)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ToolTipRole and row.flags and column.title == "Flags":
-            return "\n".join(f"{flag} {FLAG_REASONS[flag]}" for flag in row.flags)
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings and what they mean."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(COLUMNS):
-            return None
-        column = COLUMNS[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return column.about
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-
-class WorkersOrder(QSortFilterProxyModel):
-    """The workers in the order chosen in the table's heading."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setSortRole(SORT_ROLE)
-
-    def lessThan(self, left: AnyIndex, right: AnyIndex) -> bool:
-        """Compare keys as Python does; equals stand in the order of their names, whichever way the table is sorted."""
-        model = self.sourceModel()
-        assert isinstance(model, WorkersModel)
-        first, second = model.worker(left.row()), model.worker(right.row())
-        key = COLUMNS[left.column()].key
-        if key(first) != key(second):
-            return bool(key(first) < key(second))
-        upwards = self.sortOrder() == Qt.SortOrder.AscendingOrder
-        return first.name < second.name if upwards else first.name > second.name
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings, with an arrow at the one that orders the table."""
-        found = super().headerData(section, orientation, role)
-        if role == Qt.ItemDataRole.DisplayRole and section == self.sortColumn():
-            return f"{found} {'▲' if self.sortOrder() == Qt.SortOrder.AscendingOrder else '▼'}"
-        return found
-
-    def workers(self) -> list[WorkerRow]:
-        """The workers in this order."""
-        model = self.sourceModel()
-        assert isinstance(model, WorkersModel)
-        return [model.worker(self.mapToSource(self.index(row, 0)).row()) for row in range(self.rowCount())]
+    def told(self, row: WorkerRow, column: Column) -> str | None:
+        """The reasons of flags, and a name that may not fit."""
+        if column.title == "Flags" and row.all_flags:
+            return "\n".join(f"{flag} {FLAG_REASONS.get(flag, '')}".strip() for flag in row.all_flags)
+        return row.name if column.title == "Worker" else None

@@ -131,7 +131,6 @@ class _Search:
         self.all_apart = np.asarray(counts.apart.sum(axis=1)).ravel()
         self.total = self.all_same + self.all_apart
         self.others = np.stack([_marginal(self.all_same, self.all_apart, prior) for prior in OTHERS.values()], axis=1)
-        self.price = log_bell(self.K)
 
     def sums(self, partition: Ints) -> tuple[Floats, Floats, Floats, Floats]:
         """Same and apart inside blocks, same and apart between blocks, by worker."""
@@ -152,7 +151,7 @@ class _Search:
         """Log evidence in nats, the price of the groups paid."""
         G = len(state.partitions)
         logs = self.matrix(state)[heard] + np.log(state.shares)
-        price = G * (self.price + 0.5 * np.log(max(len(heard), 1)))
+        price = G * (log_bell(self.K) + 0.5 * np.log(max(len(heard), 1)))
         return float(logsumexp(logs, axis=1).sum() - price) if len(heard) else 0.0
 
     def seeds(self, heard: Ints) -> Ints:
@@ -177,23 +176,24 @@ class _Search:
         partition = np.arange(self.K) if begin is None else begin
         own = np.flatnonzero(members > 1e-6)
         weight = members[own]
+        part = _Search(_of(self.counts, own), self.check)
         # rates first: those of the prior, then what the partition so far says
         inside, between = _rates(INSIDE), _rates(BETWEEN)
         log_in, log_out = np.tile(inside, (len(own), 1)), np.tile(between, (len(own), 1))
         best, best_value = partition, -np.inf
         for _ in range(ROUNDS):
-            gain = self.counts.same[own].T @ (weight * (log_in[:, 0] - log_out[:, 0]))
-            gain = gain + self.counts.apart[own].T @ (weight * (log_in[:, 1] - log_out[:, 1]))
+            gain = part.counts.same.T @ (weight * (log_in[:, 0] - log_out[:, 0]))
+            gain = gain + part.counts.apart.T @ (weight * (log_in[:, 1] - log_out[:, 1]))
             gains = np.zeros((self.K, self.K))
             gains[self.first, self.second] = gain
             gains = gains + gains.T
             np.fill_diagonal(gains, 0.0)
             partition = move_clusters(gains, merge_clusters(gains))
-            value = float((weight * self.loglik(partition)[own]).sum())
+            value = float((weight * part.loglik(partition)).sum())
             if value <= best_value + 1e-9:
                 break
             best, best_value = partition, value
-            same, apart, same_between, apart_between = (part[own] for part in self.sums(partition))
+            same, apart, same_between, apart_between = part.sums(partition)
             log_in = _expected_logs(same, apart, INSIDE)
             log_out = _expected_logs(same_between, apart_between, BETWEEN)
         return best
@@ -280,6 +280,11 @@ class _Search:
         matrix[self.first, self.second] = share
         matrix[self.second, self.first] = share
         return matrix
+
+
+def _of(counts: PairCounts, workers: Ints) -> PairCounts:
+    """The counts of some workers."""
+    return PairCounts(counts.n_clusters, counts.same[workers], counts.apart[workers])
 
 
 def _without_doubles(state: _State) -> _State:

@@ -7,6 +7,7 @@ so that a response counts as the `M - 1` decisions that it takes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING
 
@@ -146,6 +147,7 @@ def canonical(block: Ints) -> Ints:
     return np.asarray(number[which])
 
 
+@lru_cache
 def log_bell(n: int) -> float:
     """Logarithm of the number of partitions of `n` things."""
     row = [1]
