@@ -165,7 +165,7 @@ def test_it_tells_how_far_it_is_and_can_be_stopped() -> None:
 def test_what_would_take_minutes_is_not_among_the_others() -> None:
     given = [Answer(n, ITEMS[0] if n % 2 else ITEMS[1], 0, Said.YES, NOW, 1.0) for n in range(2)]
     assert verify(asked(), given, NAMES, ("bp2", "mf")).method("bp2") is not None
-    many = QuestionSet(1, "s", tuple(range(5001)), 1, Policy.UNIFORM, 0, None, None, "mf", NOW)
-    given = [Answer(n, n, 0, Said.YES, NOW, 1.0) for n in range(5001)]
+    many = QuestionSet(1, "s", tuple(range(20_001)), 1, Policy.UNIFORM, 0, None, None, "mf", NOW)
+    given = [Answer(n, n, 0, Said.YES, NOW, 1.0) for n in range(20_001)]
     outcome = verify(many, given, NAMES, ("bp2", "mf"))
     assert [method.method for method in outcome.methods] == ["mf"]
