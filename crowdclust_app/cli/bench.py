@@ -21,7 +21,18 @@ OF_LABELS = ("sbic", "aggregators")
 OF_EXPERTS = ("experts",)
 GUI = "gui"
 ABOUT_GUI = "how soon every screen is there on large campaigns, and how long the window ever answers nothing"
-EXPERIMENTS = ("table1", "hard", "redundancy", "workers", "context", "scale", *OF_LABELS, *OF_EXPERTS, GUI)
+EXPERIMENTS = (
+    "table1",
+    "hard",
+    "redundancy",
+    "workers",
+    "context",
+    "calibration",
+    "scale",
+    *OF_LABELS,
+    *OF_EXPERTS,
+    GUI,
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +51,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                         "responses.csv and truth.csv; real sets for sbic and aggregators: folders with labels.csv and "
                         "truth.csv; for experts also folders with features.csv and truth.csv, and photos in "
                         "folders by category (the environment's CROWDCLUST_DATA)")  # fmt: skip
+    parser.add_argument("--items", type=_numbers, default=(), metavar="N,...", help="for scale: items of the campaigns "
+                        "(1000,3845,37794)")  # fmt: skip
+    parser.add_argument("--dimensions", type=_numbers, default=(4,), metavar="D,...", help="for scale: of the fits (4)")
+    parser.add_argument("--threads", type=int, metavar="N", help="for scale: how many threads share a fit (as many as "
+                        "there are cores)")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="a small version that only shows that it works")
 
 
@@ -79,6 +95,9 @@ def _campaign_bench(args: Namespace, console: Console, cancel: CancelToken) -> B
         starts=args.starts,
         quick=args.quick,
         data=args.data,
+        items=args.items,
+        dimensions=args.dimensions,
+        threads=args.threads,
     )
     return run_bench(settings, args.out, console.progress, cancel)
 
@@ -105,6 +124,13 @@ def _expert_bench(args: Namespace, console: Console, cancel: CancelToken) -> Ben
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(number) for number in _names(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no list of whole numbers") from None
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:

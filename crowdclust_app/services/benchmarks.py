@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.evaluation.experiments.outcome import Answer, Outcome, Watch
-    from crowdclust_app.evaluation.experiments.scale import Cost
     from crowdclust_app.evaluation.experiments.table1 import Known
 
 EXPERIMENTS = {
@@ -28,6 +27,7 @@ EXPERIMENTS = {
     "redundancy": "how near the methods come to the truth as items are in more HITs",
     "workers": "who does the work, and what is lost without the most or the least active workers",
     "context": "dividing found clusters again against one run over everything",
+    "calibration": "whether items are in their cluster as often as their probabilities say",
     "scale": "time and memory of a fit for 1,000 to 37,794 items",
 }
 
@@ -55,6 +55,9 @@ class BenchSettings:
         Run a small version that shows how it works and nothing else.
     data
         A folder with a `responses.csv` and a `truth.csv`, or with folders that have them; for `table1`.
+    items, dimensions, threads
+        For `scale`: how many items the campaigns have, the experiment's own when empty; dimensions of the fits; how
+        many threads share their work, as many as there are cores when None.
     """
 
     name: str
@@ -65,6 +68,9 @@ class BenchSettings:
     restarts: int = 10
     quick: bool = False
     data: Path | None = None
+    items: tuple[int, ...] = ()
+    dimensions: tuple[int, ...] = (4,)
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         from crowdclust_app.services.fitting import METHODS
@@ -79,6 +85,10 @@ class BenchSettings:
                 raise UserError(f"the number of {name} must be at least 1", todo="raise it")
         if self.seed < 0:
             raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        if self.items and self.name != "scale":
+            raise UserError("numbers of items are for scale only", todo="leave --items out")
+        if min(self.items, default=36) < 36 or min(self.dimensions, default=0) < 1:
+            raise UserError("a campaign has at least 36 items, and a fit one dimension", todo="choose larger numbers")
         if self.data is not None and self.name != "table1":
             raise UserError("known campaigns are for table1 only", todo="leave --data out")
 
@@ -139,7 +149,8 @@ class _Bench:
         assert self.progress is not None
         self.progress(ProgressReport(done, total, text))
 
-    def _inner(self, report: ProgressReport) -> None:
+    def tell(self, report: ProgressReport) -> None:
+        """Pass on how far the fit of a trial is."""
         if self.progress:
             done, total, text = self._now
             self.progress(ProgressReport(done, total, f"{text}: {report.text}"))
@@ -154,58 +165,25 @@ class _Bench:
 
         if method not in BASELINES:
             chosen = FitSettings(method=method, starts=self.settings.starts, seed=seed)
-            result = fit_table(table, chosen, self._inner, self.cancel)
+            result = fit_table(table, chosen, self.tell, self.cancel)
             return Answer(_shown_only(result.labels, result.shown), float(result.summary["seconds"]))
 
         def report(step: Step) -> None:
-            self._inner(ProgressReport(step.done, step.total, step.text))
+            self.tell(ProgressReport(step.done, step.total, step.text))
 
         began = time.perf_counter()
         model = ConsensusClustering(method, clusters, restarts=self.settings.restarts, seed=seed)
         labels = model.fit(table, report, self.cancel).labels_
         return Answer(labels, time.perf_counter() - began)
 
-    def measure(self, table: ResponseTable, seed: int) -> Cost:
-        """Fit from one start through all joint iterations, and say what that took."""
-        from crowdclust_app.evaluation.experiments.scale import Cost
-        from crowdclust_app.services.fit_summary import peak_memory_mb
-        from crowdclust_app.services.fitting import FitProgress, FitSettings, fit_table
+    def believe(self, table: ResponseTable, clusters: int, seed: int) -> tuple[Any, Any, float]:
+        """The items' probabilities with every label a decision of its own, and those that a fit gives."""
+        from crowdclust_app.inference.crowdclustering import Crowdclustering
 
-        joint: list[float] = []
-        before: list[FitProgress] = []
-
-        def report(news: ProgressReport) -> None:
-            if isinstance(news, FitProgress):
-                # only from one joint iteration to the next: what comes between two phases is none
-                if before and before[-1].phase == news.phase == "joint" and news.iteration == before[-1].iteration + 1:
-                    joint.append(news.seconds - before[-1].seconds)
-                before[:] = [news]
-            self._inner(news)
-
-        # no relative change is as small as this, so that every fit goes through all its iterations
-        settings = FitSettings(
-            dimensions=4, starts=1, seed=seed, tolerance=1e-300, clusters="bound", label_weight=1.0, folds=0
-        )
-        if self.settings.quick:
-            settings = replace(settings, max_iterations=10)
-        forget_peak_memory()
-        result = fit_table(table, settings, report, self.cancel)
-        return Cost(
-            iterations=len(joint),
-            joint_seconds=sum(joint),
-            seconds=float(result.summary["seconds"]),
-            peak_memory_mb=peak_memory_mb(),
-            clusters=int(result.summary["clusters"]),
-        )
-
-
-def forget_peak_memory() -> bool:
-    """Have Linux count the most memory of this process from now on; False where that cannot be asked."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        return False
-    return True
+        model = Crowdclustering(
+            "auto", self.settings.starts, clusters, "auto", worker_prior="shared", folds=5, seed=seed
+        ).fit(table, cancel=self.cancel)
+        return model.independent_responsibilities_, model.responsibilities_, model.temperature_
 
 
 def _table1(settings: BenchSettings, methods: tuple[str, ...], known: tuple[Known, ...], bench: _Bench) -> Outcome:
@@ -250,17 +228,20 @@ def _context(settings: BenchSettings, methods: tuple[str, ...], _: Any, bench: _
 
 
 def _scale(settings: BenchSettings, _: tuple[str, ...], __: Any, bench: _Bench) -> Outcome:
-    from crowdclust_app.evaluation.experiments.scale import Scale, run_scale
-    from crowdclust_app.evaluation.simulation import SimulationSettings
+    from crowdclust_app.services.scale_benchmark import bench_scale
 
-    chosen = Scale(_seeds(settings))
+    chosen = (settings.items, settings.dimensions, settings.threads, settings.quick)
+    return bench_scale(_seeds(settings), *chosen, bench.watch, bench.tell, bench.cancel)
+
+
+def _calibration(settings: BenchSettings, _: tuple[str, ...], __: Any, bench: _Bench) -> Outcome:
+    from crowdclust_app.evaluation.experiments.calibration import CAMPAIGNS, Calibration, run_calibration
+
+    chosen = Calibration(_seeds(settings))
     if settings.quick:
-        sizes = (
-            SimulationSettings(items=60, clusters=3, workers=8),
-            SimulationSettings(items=120, clusters=3, workers=8),
-        )
-        chosen = replace(chosen, sizes=sizes)
-    return run_scale(chosen, bench.measure, bench.watch)
+        smaller = tuple((name, replace(simulation, items=100)) for name, simulation in CAMPAIGNS[1:2])
+        chosen = replace(chosen, campaigns=smaller)
+    return run_calibration(chosen, bench.believe, bench.watch)
 
 
 _EXPERIMENTS: dict[str, Callable[[BenchSettings, tuple[str, ...], tuple[Known, ...], _Bench], Outcome]] = {
@@ -269,6 +250,7 @@ _EXPERIMENTS: dict[str, Callable[[BenchSettings, tuple[str, ...], tuple[Known, .
     "redundancy": _redundancy,
     "workers": _workers,
     "context": _context,
+    "calibration": _calibration,
     "scale": _scale,
 }
 

@@ -112,6 +112,8 @@ class Crowdclustering:
     temperature_ : float
         How much of independent decisions the labels are in `responsibilities_`; 1 where the bound says how many
         clusters there are: there they are the mixture's, as in the paper.
+    independent_responsibilities_ : ndarray of shape (N, K)
+        What the probabilities would be if every label were a decision of its own: far too sure.
     entropy_bits_ : float
         Mean entropy of the responsibilities of items shown, in bits.
     fisher_ : ndarray of shape (N, 2)
@@ -143,6 +145,7 @@ class Crowdclustering:
     dimensions_: int
     label_weight_: float
     temperature_: float
+    independent_responsibilities_: Floats
     entropy_bits_: float
     fisher_: Floats
     confusion_: Floats
@@ -305,10 +308,10 @@ class Crowdclustering:
         self.answered_ = np.isin(np.arange(labels.n_workers), labels.answered)
         self.shown_ = np.isin(np.arange(n_items), labels.shown)
 
-        memberships = mixture.memberships
+        memberships = independent = mixture.memberships
         if isinstance(beliefs.settings.clusters, int):
             self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
-            memberships = refined_memberships(beliefs, memberships, self.temperature_)
+            memberships, independent = refined_memberships(beliefs, memberships, self.temperature_)
         order = order_by_size(memberships)
         memberships = keep_columns(memberships, order)
         weights = expected_weights(mixture)[order]
@@ -317,6 +320,8 @@ class Crowdclustering:
         self.covariances_ = mixture.scatters[order] / mixture.freedoms[order, None, None]
         self.responsibilities_ = np.tile(self.mixing_, (n_items, 1))
         self.responsibilities_[labels.shown] = memberships
+        self.independent_responsibilities_ = self.responsibilities_.copy()
+        self.independent_responsibilities_[labels.shown] = keep_columns(independent, order)
         self.labels_ = np.full(n_items, NOT_SHOWN, dtype=np.int64)
         self.labels_[labels.shown] = 1 + np.argmax(memberships, axis=1)
         self.entropy_bits_ = float(entropy_bits(memberships).mean())

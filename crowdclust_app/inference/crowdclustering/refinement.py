@@ -179,7 +179,8 @@ def tempered(evidence: Floats, shares: Floats, temperature: float) -> Floats:
     temperature
         Above 0; 1 takes every label for a decision of its own.
     """
-    logs = temperature * evidence + shares
+    # shares too: at no temperature does another cluster become the likeliest
+    logs = temperature * (evidence + shares)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 

@@ -20,7 +20,7 @@ def usual_temperature(labels: Labels) -> float:
     return min(1.0, USUAL_DECISIONS / max(partners, 1.0))
 
 
-def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: float) -> Floats:
+def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: float) -> tuple[Floats, Floats]:
     """The clusters of a mixture, every item where its labels speak for, with probabilities that the labels bear out.
 
     Parameters
@@ -34,8 +34,9 @@ def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: floa
 
     Returns
     -------
-    ndarray of shape (n, K)
-        Columns of clusters that have lost all items are 0.
+    memberships, independent : ndarray of shape (n, K)
+        At this temperature, and with every label a decision of its own. Columns of clusters that have lost all items
+        are 0.
     """
     placement = placement_of(beliefs, beliefs.labels.n_items)
     components, partition = np.unique(np.argmax(memberships, axis=1), return_inverse=True)
@@ -44,6 +45,7 @@ def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: floa
     )
     evidence = evidence_of(beliefs.labels, refined.partition, refined.rates)
     shares = log_shares(refined.partition, len(refined.kept))
-    found = np.zeros_like(memberships)
+    found, independent = np.zeros_like(memberships), np.zeros_like(memberships)
     found[:, components[refined.kept]] = tempered(evidence, shares, temperature)
-    return found
+    independent[:, components[refined.kept]] = tempered(evidence, shares, 1.0)
+    return found, independent
