@@ -151,17 +151,21 @@ class NewCampaignScreen(NewCampaignForm):
             self.fields["m"].value(), self.fields["v"].value(), self.fields["r"].value(), self.fields["seed"].value()
         )
 
+    def repeat_share(self) -> float:
+        """Which share of the HITs comes a second time."""
+        return self.fields["repeats"].value() / 100
+
     def _work_out(self) -> None:
         """Work out what the plan comes to, dropping what an older choice came to."""
         if self._scan is None:
             return
         if self._figuring is not None:
             self._figuring.cancel()
-        n_items, settings = len(self._scan.items), self.settings()
+        n_items, settings, repeats = len(self._scan.items), self.settings(), self.repeat_share()
         self._forget_simulation()
         self._figuring = self.shell.jobs.start(
             "decode",
-            lambda _progress, _token: outlook(n_items, settings),
+            lambda _progress, _token: outlook(n_items, settings, repeats),
             on_done=self._show_outlook,
             on_failed=self._plan_refused,
             owner=self,
@@ -250,11 +254,13 @@ class NewCampaignScreen(NewCampaignForm):
         if self.missing() or scan is None or folder is None or path is None:
             return
         settings, instructions = self.settings(), self.instructions.toPlainText().strip()
+        repeats = self.repeat_share()
 
         def work(_progress: Progress, _token: CancelToken) -> Path:
             from crowdclust_app.services.campaigns import create_from_scan
 
-            return Path(create_from_scan(path, folder, scan, settings, instructions).campaign)
+            made = create_from_scan(path, folder, scan, settings, instructions, repeat_share=repeats)
+            return Path(made.campaign)
 
         self._creating = self.shell.jobs.start(
             "database",

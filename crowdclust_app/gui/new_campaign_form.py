@@ -120,6 +120,7 @@ class NewCampaignForm(Screen):
             ("m", "Photos shown together (M)", defaults.items_per_hit, 2, 10_000),
             ("v", "HITs a photo is in (V)", defaults.redundancy, 1, 1000),
             ("r", "Workers for each HIT (R)", defaults.workers_per_hit, 1, 1000),
+            ("repeats", "HITs given twice to a worker (%)", 0, 0, 100),
             ("seed", "Seed of the plan", defaults.seed, 0, 2_147_483_647),
         )
         for row, (key, caption, value, low, high) in enumerate(fields):
@@ -131,6 +132,10 @@ class NewCampaignForm(Screen):
             field.setAlignment(Qt.AlignmentFlag.AlignRight)
             label = QLabel(caption)
             label.setBuddy(field)
+            if key == "repeats":
+                field.setToolTip(
+                    "So many HITs come a second time, some HITs later: how far people agree with themselves"
+                )
             plan.addWidget(label, row, 0)
             plan.addWidget(field, row, 1)
             self.fields[key] = field

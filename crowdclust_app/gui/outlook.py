@@ -50,16 +50,18 @@ def people_time(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h" if seconds >= 36_000 else f"{seconds / 3600:.1f} h"
 
 
-def outlook(n_items: int, settings: PlanSettings) -> Outlook:
-    """Work a plan out; runs off the main thread."""
+def outlook(n_items: int, settings: PlanSettings, repeat_share: float = 0.0) -> Outlook:
+    """Work a plan out, with that share of its HITs repeated; runs off the main thread."""
     from crowdclust_app.services.planning import plan_items
+    from crowdclust_app.services.repeats import planned_repeats
 
     plan, figures = plan_items(n_items, settings)
-    seconds = ASSUMED_SECONDS_AN_ITEM * min(settings.items_per_hit, n_items) * figures.assignments
+    repeats, turns = planned_repeats(figures.hits, repeat_share, settings.workers_per_hit)
+    seconds = ASSUMED_SECONDS_AN_ITEM * min(settings.items_per_hit, n_items) * (figures.assignments + turns)
     low, mean, high = figures.shown_min, figures.shown_mean, figures.shown_max
     texts = {
-        "hits": f"{figures.hits:,}",
-        "assignments": f"{figures.assignments:,}",
+        "hits": f"{figures.hits:,}" + (f" + {repeats:,} again" if repeats else ""),
+        "assignments": f"{figures.assignments + turns:,}",
         "hours": people_time(seconds),
         "shown": f"{low}–{high}, mean {mean:.1f}" if low != high else f"{low}",
         "pair_labels": f"{figures.pair_labels:,}",

@@ -97,8 +97,15 @@ def create_from_scan(
     instructions: str = "",
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
+    repeat_share: float = 0.0,
 ) -> CreationReport:
-    """Make a campaign of a folder that was scanned already."""
+    """Make a campaign of a folder that was scanned already.
+
+    Parameters
+    ----------
+    repeat_share
+        Share of the HITs that are handed out a second time to some who did them (`services.repeats`).
+    """
     from crowdclust_app.sampling.plan import make_plan, plan_figures
     from crowdclust_app.storage.catalogue import insert_hits, insert_items, insert_left_out
 
@@ -121,6 +128,8 @@ def create_from_scan(
         if cancel:
             cancel.check()
         _say(progress, 3, "Saving the campaign")
+    if repeat_share > 0:
+        _plan_repeats(path, repeat_share)
     _say(progress, 4, "Saved")
     return CreationReport(
         campaign=str(path),
@@ -130,6 +139,14 @@ def create_from_scan(
         warnings=(*scan.warnings(), *figures.warnings),
         plan_warnings=tuple(figures.warnings),
     )
+
+
+def _plan_repeats(path: Path, share: float) -> None:
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.repeats import add_repeats
+
+    with Campaign.open(path) as campaign:
+        add_repeats(campaign, share)
 
 
 def create_without_images(

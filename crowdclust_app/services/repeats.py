@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 USUAL_SHARE = 0.1
 
 
+def planned_repeats(hits: int, share: float, workers_per_hit: int) -> tuple[int, int]:
+    """How many of so many HITs are repeated for a share of them, and the turns that this asks for."""
+    repeats = min(hits, max(1, round(share * hits))) if share > 0 else 0
+    return repeats, repeats * -(-workers_per_hit // 2)
+
+
 def add_repeats(campaign: Campaign, share: float = USUAL_SHARE, stage: str = WHOLE_COLLECTION) -> Growth:
     """Have a share of the planned HITs repeated.
 
@@ -53,7 +59,7 @@ def add_repeats(campaign: Campaign, share: float = USUAL_SHARE, stage: str = WHO
         if not free:
             what = "every planned HIT has a repeat already" if first else "nothing is planned here to be repeated"
             raise UserError(what, todo="plan more HITs first")
-        wanted = min(len(free), max(1, round(share * len(first))))
+        wanted = min(len(free), planned_repeats(len(first), share, 1)[0])
         rng = np.random.default_rng([settings.seed, 20, len(repeats)])
         chosen = sorted(rng.choice(len(free), wanted, replace=False).tolist())
         originals = [free[place] for place in chosen]

@@ -67,7 +67,7 @@ class SortedHit:
     groups
         Items of each group by their number in the table, the largest group first.
     strange
-        Items that are elsewhere than expected: most of their labels in this HIT say something else.
+        Items that are elsewhere than expected: in another group, or alone, more of their labels would be as expected.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -120,13 +120,39 @@ class Turns:
         where = self.cluster[items]
         known = where >= 0
         expected = where[:, None] == where if together is None else together[where[:, None], where] > 0.5
-        differs = (groups[:, None] == groups) != expected
-        differs &= known[:, None] & known
-        of = np.maximum((known[:, None] & known).sum(axis=1) - 1, 1)
-        strange = frozenset(items[known & (differs.sum(axis=1) > of / 2)].tolist())
+        strange = items[known][misplaced(groups[known], expected[known][:, known])]
         numbers, sizes = np.unique(groups, return_counts=True)
         order = numbers[np.argsort(-sizes, kind="stable")]
-        return SortedHit(tuple(tuple(items[groups == number].tolist()) for number in order.tolist()), strange)
+        return SortedHit(
+            tuple(tuple(items[groups == number].tolist()) for number in order.tolist()), frozenset(strange.tolist())
+        )
+
+
+def misplaced(groups: NDArray[np.int64], expected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which items would have more labels as expected in another group, or alone.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (M,)
+        As they were sorted.
+    expected : ndarray of shape (M, M)
+        Which two items are expected in one group.
+
+    Returns
+    -------
+    ndarray of bool, shape (M,)
+    """
+    n = len(groups)
+    if not n:
+        return np.zeros(0, dtype=bool)
+    own = np.unique(groups, return_inverse=True)[1]
+    inside = np.eye(int(own.max()) + 1)[own]
+    others = expected & ~np.eye(n, dtype=bool)
+    sizes = inside.sum(axis=0) - inside
+    # labels against the expectation in each group, beside those that being alone has
+    against = sizes - 2.0 * (others @ inside)
+    here = against[np.arange(n), own]
+    return np.asarray(here > np.minimum(against.min(axis=1), 0.0))
 
 
 def repeated_hits(campaign: Campaign) -> dict[str, str]:

@@ -394,7 +394,7 @@ def _title(overview: Overview | None) -> str:
 
 def _news(overview: Overview | None) -> str:
     """Say quietly that the run does not know the newest responses."""
-    if overview is None or overview.view is None or not overview.view.new_responses:
-        return ""
-    came = overview.view.new_responses
-    return f"{count_of(came, 'response')} {'has' if came == 1 else 'have'} come in since."
+    came = overview.view.new_responses if overview is not None and overview.view is not None else 0
+    if overview is not None and overview.exclusions_changed:
+        return "What runs leave out has changed since."
+    return f"{count_of(came, 'response')} {'has' if came == 1 else 'have'} come in since." if came else ""

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 LEFT, BOTTOM, TOP, RIGHT = 52, 40, 26, 12
 NEAR = 14.0
 # So many points are drawn as dots of full size; more become smaller.
-FEW = 200
+FEW = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,8 @@ class Chart(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{value:,g}")
         painter.setPen(words)
         below = QRectF(area.left(), area.bottom() + 19, area.width(), 18)
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, series.x_label)
+        under = painter.fontMetrics().elidedText(series.x_label, Qt.TextElideMode.ElideRight, int(area.width()))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, under)
         painter.setPen(palette.color(QPalette.ColorRole.Text))
         room = painter.fontMetrics().elidedText(
             self._headline(series),
@@ -235,7 +236,7 @@ class Chart(QWidget):
             painter.setPen(QPen(theme.mix(self.palette().color(QPalette.ColorRole.Window), colour, 0.6), 1.5))
             for top, foot in zip(tops, feet, strict=True):
                 painter.drawLine(QPointF(*top), QPointF(*foot))
-        radius = 3.5 if len(series.x) <= FEW else 2.0
+        radius = 3.5 if len(series.x) <= FEW else 2.25
         painter.setPen(QPen(colour, 1.5))
         for number, at in enumerate(self._at):
             painter.setBrush(self._hollow() if number in series.marked else colour)

@@ -217,6 +217,7 @@ class WorkersContent(RunContent):
         self._overview = overview
         view = self._view
         self.album.show(view, dict(overview.files) if overview is not None else {})
+        self.album.show_arrangement(overview.arrangement if overview is not None else None)
         workers = overview.workers if overview is not None else ()
         self._pages.setCurrentIndex(EMPTY if overview is not None and not workers else MAIN)
         self.setFocusProxy(self.table if overview is None or workers else self._empty.button)

@@ -263,6 +263,7 @@ def member_line(workers: tuple[str, ...], choose: Callable[[str], object]) -> QW
     if more > 0:
         rest = QLabel(f"and {more:,} more; sort the table by Group to see them")
         rest.setProperty("rank", "second")
+        rest.setMinimumHeight(button.sizeHint().height())
         line.add(rest)
     return line
 

@@ -89,7 +89,7 @@ class TimePage(QWidget):
         self.agreement.show_series(
             _over_time(
                 "Agreement with the clusters",
-                "share of the pair labels",
+                "share of the labels",
                 judged,
                 [turn.agreement or 0.0 for _, turn in judged],
                 [f"{turn.hit}: {share_words(turn.agreement or 0.0)}" for _, turn in judged],
@@ -147,7 +147,7 @@ def _over_time(
     x, y = np.array([float(k) for k, _ in turns]), np.array(values)
     return Series(
         title,
-        "HITs in the order in which they were submitted",
+        "HITs in the order of submission",
         unit,
         x,
         y,

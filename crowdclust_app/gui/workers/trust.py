@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QProgressBar, QScr
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.workers.gains import Gain, GainBars
-from crowdclust_app.gui.workers.history import share_words
 from crowdclust_app.gui.workers.setting_up import bare
 from crowdclust_app.services.exclusions import LeftOut
 from crowdclust_app.services.judging import FLAG_REASONS, RETIRED, WorkerRow, worker_scores
@@ -204,7 +203,7 @@ def predicted_words(row: WorkerRow | None, view: RunView | None) -> tuple[str, t
         Gain("one who puts everything together", float(scores.over_one_group[j]), float(scores.over_one_group_se[j])),
     )
     words = (
-        f"{share_words(scores.accuracy[j])} ± {share_words(scores.accuracy_se[j])} of {int(scores.labels[j]):,} "
+        f"{100 * scores.accuracy[j]:.1f} ± {100 * scores.accuracy_se[j]:.1f} % of {int(scores.labels[j]):,} "
         f"held-out pair labels met; "
         f"log-likelihood {scores.loglik[j]:.2f} ± {scores.loglik_se[j]:.2f} nats a label."
     )

@@ -125,9 +125,9 @@ class PredictedPage(QWidget):
             for row, gain, error in zip(known, gains, errors, strict=True)
         )
         series = Series(
-            "Held-out responses predicted better than a random worker's",
+            "Predicted better than a random worker",
             "workers, the best predicted first",
-            "nats a pair label, ± 2 standard errors",
+            "nats a held-out label, ± 2 standard errors",
             np.arange(1.0, len(known) + 1),
             gains,
             told,

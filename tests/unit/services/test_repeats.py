@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from campaign_making import MakeCampaign
+from campaign_making import MakeCampaign, fake_scan
 
+from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.inference.crowdclustering.heldout import deal_folds, item_sets
 from crowdclust_app.services import annotation
-from crowdclust_app.services.repeats import add_repeats
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_from_scan
+from crowdclust_app.services.repeats import add_repeats, planned_repeats
 from crowdclust_app.services.worker_study import read_for_study, study
 from crowdclust_app.services.worker_turns import repeated_hits
 
@@ -95,3 +100,17 @@ def test_what_one_worker_said_of_one_set_is_held_out_together() -> None:
         assert len(np.unique(folds[twins])) == 1
     assert np.bincount(folds).tolist() == [12, 12, 12, 12]
     assert item_sets(ResponseTable.from_responses([])).tolist() == []
+
+
+def test_a_new_campaign_can_have_repeats_from_the_start(tmp_path: Path) -> None:
+    scan = fake_scan(tmp_path / "photos", 40)
+    path = tmp_path / "twice.crowdclust"
+    create_from_scan(path, tmp_path / "photos", scan, PlanSettings(4, 3, 3), repeat_share=0.2)
+    with Campaign.open(path) as campaign:
+        hits = campaign.hits()
+        repeats = repeated_hits(campaign)
+    planned = len(hits) - len(repeats)
+    assert (len(repeats), 2 * len(repeats)) == planned_repeats(planned, 0.2, 3)
+    assert {hit.workers_wanted for hit in hits if hit.name in repeats} == {2}
+    assert planned_repeats(7, 0.0, 5) == (0, 0)
+    assert planned_repeats(7, 0.01, 5) == (1, 3)

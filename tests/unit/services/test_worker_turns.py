@@ -13,6 +13,7 @@ from crowdclust_app.services.fitting import FitSettings, fit_campaign
 from crowdclust_app.services.judging import worker_scores
 from crowdclust_app.services.looking import look_at_campaign
 from crowdclust_app.services.worker_study import read_for_study, study
+from crowdclust_app.services.worker_turns import misplaced
 
 QUICK = FitSettings(dimensions=2, starts=1, clusters=2, label_weight=1.0, folds=2)
 
@@ -48,9 +49,9 @@ def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:
     assert all(0 < turn.surprise < odd.surprise for turn in ann if turn is not odd)  # type: ignore[operator]
     as_sorted = turns.sorted_hit(odd)
     assert as_sorted.strange == {item}
-    unlike = turns.sorted_hit(odd, np.full((2, 2), 0.9))
     # of who puts all together the smaller group is not expected
-    assert unlike.strange == set(as_sorted.groups[1])
+    assert turns.sorted_hit(odd, np.full((2, 2), 0.9)).strange == set(as_sorted.groups[1])
+
     assert sorted(sum(as_sorted.groups, ())) == sorted(
         next(planned.items for planned in campaign.hits() if planned.name == hit)
     )
@@ -61,6 +62,22 @@ def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:
     scores = worker_scores(run.result)
     assert scores is not None
     assert scores.labels[2] == 0
+
+
+def test_an_item_is_misplaced_where_another_group_or_none_suits_it_better() -> None:
+    def found(groups: str, kinds: str) -> str:
+        known = np.array(list(kinds))
+        wrong = misplaced(np.array(list(map(int, groups))), known[:, None] == known)
+        return "".join("x" if flag else "." for flag in wrong)
+
+    assert found("111222", "aaabbb") == "......"
+    # one of b among many a, while most labels of it are as expected
+    assert found("11112222333", "aaabbbbbccc") == "...x......."
+    # everything in one group: those who are fewer would be better apart
+    assert found("11111", "aaaab") == "....x"
+    # everything apart: each would be better with its like
+    assert found("1234", "aabc") == "xx.."
+    assert found("", "") == ""
 
 
 def test_without_a_run_there_is_no_agreement_but_time(make_campaign: MakeCampaign) -> None:
