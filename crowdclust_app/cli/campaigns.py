@@ -81,7 +81,7 @@ def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
     summary = read_summary(args.out)
     tables = set(summary["files"])
     others = [file.name for file in files if file.name not in tables]
-    console.finish({**summary, "also": others}, [f"Wrote {file}" for file in files])
+    console.finish({**summary, "also": others}, [*(f"Wrote {file}" for file in files), *summary["warnings"]])
     return 0
 
 

@@ -113,11 +113,11 @@ def export_parts(
         When asked to stop; nothing is left then.
     """
     chosen = _checked(campaign, out, parts, write_pdf)
-    run = run if run is not None else exported_run(campaign)
+    number = run if run is not None else exported_run(campaign)
     written: list[Path] = []
     others = [part for part in chosen if part != TABLES]
     if others:
-        written += _write_others(campaign, out, others, anonymous, run, progress, cancel, write_pdf)
+        written += _write_others(campaign, out, others, anonymous, number, progress, cancel, write_pdf)
     if TABLES in chosen:
         written = [*export_campaign(campaign, out, anonymous, run, progress, cancel), *written]
     return tuple(written)

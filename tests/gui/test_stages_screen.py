@@ -199,7 +199,7 @@ def test_a_cluster_is_subdivided_with_the_keyboard_alone(window: MainWindow, pat
     assert text(window, "split-figure-assignments") == "18"
     assert part(content, "subdivide", QPushButton).text() == "Subdivide into 6 HITs"  # type: ignore[attr-defined]
     press(window, Qt.Key.Key_Return)
-    assert states(window)["all/1"] == "waiting for answers"
+    assert states(window)["all/1"] == "no answers yet"
     assert row_of(window, "all/1").hits == "0 of 6"
     assert content.chosen is row_of(window, "all/1")
     assert text(window, "stage-hits") == "0 of 6 HITs done, 0 of 18 turns"

@@ -98,7 +98,7 @@ class Row:
 def stage_state(stage: StageNode) -> str:
     """What has become of a stage, in a few words."""
     if stage.view is None:
-        return "not run yet" if stage.info.responses else "waiting for answers"
+        return "not run yet" if stage.info.responses else "no answers yet"
     if stage.cannot_be_divided:
         found = "cannot be divided"
     else:

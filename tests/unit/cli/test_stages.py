@@ -83,6 +83,8 @@ def test_running_the_whole_again_says_which_stages_stay(run, fitted: Path) -> No
     again = run("fit", fitted, *FAST, "--json")
     assert "The stages all/1, all/2 stay with the clusters of run 1." in again.summary["warnings"]
     assert again.summary["run"] == 2
+    told = run("export", fitted, "--out", "tables").out.splitlines()[-1]
+    assert told == "Run 2 of all is newer than run 1, whose clusters are written."
     newer = run("split", fitted, "--cluster", 1, "--json").summary
     assert (newer["stage"], newer["run"]) == ("all/1.2", 2)
 
