@@ -6,6 +6,7 @@ import csv
 import shutil
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,16 @@ from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
 
 from crowdclust_app.gui.clusters import run_panel
+from crowdclust_app.gui.clusters.album import MOST_WAITING
 from crowdclust_app.gui.clusters.content import TABS, ClustersContent
 from crowdclust_app.gui.clusters.contingency import ContingencyModel
 from crowdclust_app.gui.clusters.legend import GroupsModel
+from crowdclust_app.gui.clusters.rows_model import figures
+from crowdclust_app.gui.clusters.run_panel import summary_in_words
 from crowdclust_app.gui.clusters.starts_view import StartsModel
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.category_rows import category_rows
 from crowdclust_app.services.comparing import truth_order
 from crowdclust_app.services.embedding import colouring
 from crowdclust_app.services.fitting import fit_campaign
@@ -138,6 +143,7 @@ def test_colours_say_what_is_asked_for(qtbot: QtBot, window: MainWindow) -> None
 
 def test_clusters_stand_beside_known_categories_in_the_leads_order(qtbot: QtBot, window: MainWindow) -> None:
     click(qtbot, part(window, "tab-known"))
+    settle(window)
     screen = content(window)
     view = screen.album.view
     assert view is not None
@@ -288,6 +294,7 @@ def test_each_plot_is_saved_with_its_numbers(
     settle(window)
     for name in TABS:
         content(window).show_tab(name)
+        settle(window)
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, name=name, **_k: (str(out / f"{name}.png"), ""))
         click(qtbot, part(window, "save-plot"))
         settle(window)
@@ -302,6 +309,7 @@ def test_each_plot_is_saved_with_its_numbers(
         assert sum(float(row["items"]) for row in csv.DictReader(file)) == 22
     (out / "known.png").unlink()
     content(window).show_tab("known")
+    settle(window)
     before = (out / "known.csv").read_bytes()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(out / "known.png"), ""))
     click(qtbot, part(window, "save-plot"))
@@ -413,7 +421,48 @@ def test_a_run_can_be_cancelled_in_every_phase(
     assert content(window).gallery.category_rows, "the run that was shown is still there"
 
 
+def test_ten_thousand_photos_are_scrolled_through_without_loading_them_all(qtbot: QtBot, tmp_path: Path) -> None:
+    window = open_made(qtbot, tmp_path, np.ones(10_000, dtype=np.int64))
+    screen = content(window)
+    names = screen.album.view.item_names  # type: ignore[union-attr]
+    blocked = threading.Event()
+    for _ in range(2):  # both threads that read photos
+        window.jobs.start("decode", lambda _progress, _cancel: blocked.wait(PATIENCE / 1000))
+    try:
+        screen.album._files = {name: (tmp_path / name, name) for name in names}
+        screen.gallery.open_place(1)
+        grid = screen.gallery.grid
+        qtbot.waitUntil(lambda: grid.photo_rect(grid.items[-1]).isValid(), timeout=PATIENCE)
+        bar = grid.verticalScrollBar()
+        assert bar.maximum() > 50 * grid.height()
+        for place in range(0, bar.maximum(), bar.maximum() // 60):
+            bar.setValue(place)
+            grid.viewport().grab()
+            assert window.pictures.waiting < 2 * MOST_WAITING
+        assert window.pictures.waiting > 0
+        window.pictures.drop_waiting()
+    finally:
+        blocked.set()
+    settle(window)
+
+
+def test_stability_is_shown_where_a_run_says_it(qtbot: QtBot, window: MainWindow) -> None:
+    screen = content(window)
+    view = screen.album.view
+    assert view is not None
+    assert "Stability" not in summary_in_words(view.run)
+    for found in ([0.5, 1.0, 0.75, 0.75], [{"cluster": 2, "stability": 1.0}, {"cluster": 1, "stability": 0.5}]):
+        summary = {**view.run.result.summary, "stability": found}
+        told = replace(view.run, result=replace(view.run.result, summary=summary))
+        assert "0.75 (lowest 0.50)" in summary_in_words(told)
+        rows = category_rows(replace(view, run=told), screen.deciding.categories)  # type: ignore[arg-type]
+        assert (rows[0].stability, rows[1].stability) == (0.5, 1.0)
+        assert "stability 0.50" in figures(rows[0])
+
+
 def test_models_keep_qts_rules(qtbot: QtBot, window: MainWindow) -> None:
+    content(window).show_tab("known")
+    settle(window)
     found = content(window).known.table.table.found
     assert found is not None
     table, groups, starts = ContingencyModel(), GroupsModel(), StartsModel()

@@ -13,6 +13,9 @@ from crowdclust_app.services.categories import Categories
 from crowdclust_app.services.category_rows import Arrangement
 from crowdclust_app.services.looking import RunView
 
+MOST_WAITING = 150
+"""Photos that may wait to be read while somebody scrolls; those that were passed by are forgotten then."""
+
 
 class Album(QObject):
     """The items of the shown run with their photos.
@@ -80,6 +83,12 @@ class Album(QObject):
         """The photo of an item, None until it is here or when there is none."""
         found = self._file(item)
         return self._pictures.pixmap(*found, side, ratio) if found else None
+
+    def scrolled(self) -> None:
+        """Forget photos that were asked for on the way, so that the ones in view come at once."""
+        if self._pictures.waiting > MOST_WAITING:
+            self._pictures.drop_waiting()
+            self.arrived.emit()  # whoever is in view asks again
 
     def failure(self, item: int) -> str:
         """Why the photo of an item cannot be shown, "" if it can."""

@@ -154,6 +154,7 @@ class PhotoGrid(QListView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().setSingleStep(24)
+        self.verticalScrollBar().valueChanged.connect(album.scrolled)
         self.setMouseTracking(True)
         self._resized = QTimer(self)
         self._resized.setSingleShot(True)

@@ -96,6 +96,7 @@ class ClusterRowsView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.verticalScrollBar().setSingleStep(24)
+        self.verticalScrollBar().valueChanged.connect(album.scrolled)
         self.setMouseTracking(True)
         album.arrived.connect(self.viewport().update)
         selection.changed.connect(self.viewport().update)

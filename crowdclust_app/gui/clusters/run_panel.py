@@ -28,6 +28,7 @@ from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
 from crowdclust_app.gui.words import of_stage, people_time
+from crowdclust_app.services.category_rows import stabilities
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
 from crowdclust_app.services.plot_data import traces_of
@@ -327,6 +328,12 @@ def summary_in_words(run: Run) -> str:
     if summary.get("heldout_loglik") is not None:
         error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.3f}"
         rows.append(("Held-out label", f"{summary['heldout_loglik']:.3f}{error} nats"))
+    if summary.get("heldout_accuracy") is not None:
+        error = "" if summary.get("heldout_accuracy_se") is None else f" ± {summary['heldout_accuracy_se']:.1%}"
+        rows.append(("Held-out met", f"{summary['heldout_accuracy']:.1%}{error}"))
+    stable = list(stabilities(summary).values())
+    if stable:
+        rows.append(("Stability", f"{sum(stable) / len(stable):.2f} (lowest {min(stable):.2f})"))
     if summary["converged"] is not None:
         rows.append(("Converged", "yes" if summary["converged"] else "no"))
     rows += [
