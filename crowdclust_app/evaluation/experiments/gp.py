@@ -99,7 +99,7 @@ def run_crowds(settings: Crowds, learn: CrowdLearner, watch: Watch) -> Outcome:
         for kept in settings.kept:
             for seed in settings.seeds:
                 rng = np.random.default_rng(seed)
-                train, test = split(items, min(settings.train, len(items.X) // 2), rng)
+                train, test = split(items, min(settings.train, 2 * len(items.X) // 3), rng)
                 said = asked(answers(train.truth, settings.workers, rng), kept, rng)
                 for method in settings.methods:
                     watch.at(len(rows), total, f"{items.name}, {kept:.0%} of the labels, seed {seed}, {method}")
@@ -290,9 +290,10 @@ def _ask(
     questions, seconds = settings.start * count, 0.0
     for number in range(settings.rounds + 1):
         watch.check()
-        began = time.process_time()
-        learner.learn(said)
-        seconds += time.process_time() - began
+        if strategy.learner == "joint" or number % settings.every == 0:  # votes are nobody's guide to the next question
+            began = time.process_time()
+            learner.learn(said)
+            seconds += time.process_time() - began
         if number % settings.every == 0:
             known = learner.expertise()
             wrong = float(np.abs(known - skill).mean()) if len(known) else None
