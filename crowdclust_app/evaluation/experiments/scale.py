@@ -15,9 +15,12 @@ from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_ca
 
 FIGURES = (
     "items",
+    "dimensions",
+    "threads",
     "pair_labels",
     "joint_iterations",
     "ns_per_label_iteration",
+    "cpu_ns",
     "tanh_ns",
     "ratio_to_tanh",
     "fit_seconds",
@@ -44,8 +47,8 @@ class Cost:
     ----------
     iterations
         Joint iterations that were timed.
-    joint_seconds
-        Of all of them.
+    joint_seconds, joint_cpu_seconds
+        Of all of them; what the cores were busy with them, which other programs on the machine disturb less.
     seconds
         Of the whole fit, without compiling.
     peak_memory_mb
@@ -56,21 +59,40 @@ class Cost:
 
     iterations: int
     joint_seconds: float
+    joint_cpu_seconds: float
     seconds: float
     peak_memory_mb: float | None
     clusters: int
 
 
-Meter = Callable[[ResponseTable, int], Cost]
-"""Fits a table with a seed and says what it took."""
+Meter = Callable[[ResponseTable, int, int, int], Cost]
+"""Fits a table with a seed, in so many dimensions and with so many clusters, and says what it took."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Campaigns in growing order, and the seeds of simulation and fit; each seed gives a row."""
+    """Campaigns in growing order, dimensions, and the seeds of simulation and fit; each gives a row.
+
+    Parameters
+    ----------
+    seeds, sizes, dimensions
+        What is tried.
+    threads
+        How many share the work.
+    """
 
     seeds: tuple[int, ...]
     sizes: tuple[SimulationSettings, ...] = SIZES
+    dimensions: tuple[int, ...] = (4,)
+    threads: int = 1
+
+
+def size_of(items: int) -> SimulationSettings:
+    """A campaign of so many items; clusters and workers are those of the paper's set that is nearest in size."""
+    nearest = min(SIZES, key=lambda size: abs(np.log(size.items / items)))
+    if nearest.items == items:
+        return nearest
+    return replace(nearest, items=items, clusters=min(nearest.clusters, items))
 
 
 def run_scale(settings: Scale, measure: Meter, watch: Watch) -> Outcome:
@@ -86,19 +108,22 @@ def run_scale(settings: Scale, measure: Meter, watch: Watch) -> Outcome:
         Is told before each fit.
     """
     rows: list[tuple[Any, ...]] = []
-    total = len(settings.sizes) * len(settings.seeds)
+    total = len(settings.sizes) * len(settings.seeds) * len(settings.dimensions)
     for size in settings.sizes:
         for seed in settings.seeds:
-            watch.at(len(rows), total, f"{size.items:,} items, seed {seed}")
             table = simulate_campaign(replace(size, seed=seed)).table
-            labels = table.n_pair_labels
-            before = tanh_nanoseconds(labels)
-            cost = measure(table, seed)
-            # before and after: a machine that others use too changes its pace
-            tanh = (before + tanh_nanoseconds(labels)) / 2.0
-            each = 1e9 * cost.joint_seconds / (cost.iterations * labels)
-            took = (cost.seconds, cost.peak_memory_mb, cost.clusters)
-            rows.append((size.items, labels, cost.iterations, each, tanh, each / tanh, *took))
+            for dimensions in settings.dimensions:
+                watch.at(len(rows), total, f"{size.items:,} items, {dimensions} dimensions, seed {seed}")
+                labels = table.n_pair_labels
+                before = tanh_nanoseconds(labels)
+                cost = measure(table, seed, dimensions, size.clusters)
+                # before and after: a machine that others use too changes its pace
+                tanh = (before + tanh_nanoseconds(labels)) / 2.0
+                each = 1e9 * cost.joint_seconds / (cost.iterations * labels)
+                busy = 1e9 * cost.joint_cpu_seconds / (cost.iterations * labels)
+                took = (cost.seconds, cost.peak_memory_mb, cost.clusters)
+                what = (size.items, dimensions, settings.threads, labels, cost.iterations)
+                rows.append((*what, each, busy, tanh, each / tanh, *took))
     sheet = Sheet("scale", FIGURES, tuple(rows))
     return Outcome(replace(sheet, name="trials"), sheet, _panels(rows))
 
@@ -118,10 +143,13 @@ def tanh_nanoseconds(numbers: int) -> float:
 
 
 def _panels(rows: list[tuple[Any, ...]]) -> tuple[Panel, ...]:
-    labels = tuple(row[1] for row in rows)
-    whole = Series("whole fit", labels, tuple(row[6] for row in rows))
-    each = Series("joint iteration", labels, tuple(row[3] for row in rows))
-    tanh = Series("numpy tanh", labels, tuple(row[4] for row in rows))
+    def column(name: str) -> tuple[Any, ...]:
+        return tuple(row[FIGURES.index(name)] for row in rows)
+
+    labels = column("pair_labels")
+    whole = Series("whole fit", labels, column("fit_seconds"))
+    each = Series("joint iteration", labels, column("ns_per_label_iteration"))
+    tanh = Series("numpy tanh", labels, column("tanh_ns"))
     return (
         Panel("Time of a fit", "pair labels", "seconds", "lines", (whole,), log=True),
         Panel("Cost of a label", "pair labels", "nanoseconds", "lines", (each, tanh), log=True),

@@ -14,9 +14,10 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.evaluation.experiments import context, redundancy, table1, workers
 from crowdclust_app.evaluation.experiments.outcome import Answer
 from crowdclust_app.services import benchmarks
-from crowdclust_app.services.benchmarks import EXPERIMENTS, BenchSettings, forget_peak_memory, run_bench
+from crowdclust_app.services.benchmarks import EXPERIMENTS, BenchSettings, run_bench
 from crowdclust_app.services.fit_summary import peak_memory_mb
 from crowdclust_app.services.progress import ProgressReport
+from crowdclust_app.services.scale_benchmark import forget_peak_memory
 
 FILES = {
     "table1": {"table1.csv", "table1_trials.csv", "table1.png"},
@@ -59,6 +60,14 @@ def test_scale_measures_a_real_fit() -> None:
         assert row["ratio_to_tanh"] == pytest.approx(row["ns_per_label_iteration"] / row["tanh_ns"])
         labels = row["pair_labels"]
         assert row["fit_seconds"] > 1e-9 * row["ns_per_label_iteration"] * row["joint_iterations"] * labels
+        assert row["cpu_ns"] > 0
+
+
+def test_scale_takes_sizes_dimensions_and_threads() -> None:
+    settings = BenchSettings("scale", seeds=1, quick=True, items=(40, 80), dimensions=(2, 3), threads=1)
+    rows = run_bench(settings).summary["figures"]
+    assert [(row["items"], row["dimensions"]) for row in rows] == [(40, 2), (40, 3), (80, 2), (80, 3)]
+    assert {row["threads"] for row in rows} == {1}
 
 
 def test_crowdclustering_is_told_nothing_and_baselines_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +114,9 @@ def test_known_campaigns_are_found_one_by_one_or_in_a_folder(tmp_path: Path) -> 
         ({"name": "table1", "starts": 0}, "the number of starts must be at least 1"),
         ({"name": "table1", "seed": -1}, "the seed must not be negative"),
         ({"name": "scale", "data": Path()}, "known campaigns are for table1 only"),
+        ({"name": "table1", "items": (100,)}, "numbers of items are for scale only"),
+        ({"name": "scale", "items": (12,)}, "a campaign has at least 36 items"),
+        ({"name": "scale", "dimensions": (0,)}, "a campaign has at least 36 items, and a fit one dimension"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict, words: str) -> None:

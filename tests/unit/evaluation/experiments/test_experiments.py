@@ -174,14 +174,17 @@ def test_small_clusters_are_left_as_they_are() -> None:
 
 
 def test_scale_divides_by_labels_and_iterations() -> None:
-    def measure(table: ResponseTable, _seed: int) -> scale.Cost:
-        return scale.Cost(20, 1e-9 * 20 * table.n_pair_labels * 70, 12.5, None, 3)
+    def measure(table: ResponseTable, _seed: int, dimensions: int, clusters: int) -> scale.Cost:
+        assert (dimensions, clusters) == (4, SMALL.clusters)
+        seconds = 1e-9 * 20 * table.n_pair_labels
+        return scale.Cost(20, seconds * 70, seconds * 110, 12.5, None, 3)
 
     outcome = scale.run_scale(scale.Scale((0, 1), (SMALL, replace(SMALL, items=90))), measure, SILENT)
     rows = [dict(zip(outcome.figures.header, row, strict=True)) for row in outcome.figures.rows]
     assert [row["items"] for row in rows] == [60, 60, 90, 90]
     for row in rows:
         assert row["ns_per_label_iteration"] == pytest.approx(70)
+        assert row["cpu_ns"] == pytest.approx(110)
         assert row["ratio_to_tanh"] == pytest.approx(70 / row["tanh_ns"])
         assert 0.1 < row["tanh_ns"] < 1000
         assert row["peak_memory_mb"] is None
@@ -190,6 +193,9 @@ def test_scale_divides_by_labels_and_iterations() -> None:
 def test_the_sizes_are_those_of_the_paper() -> None:
     assert [size.items for size in scale.SIZES] == [1000, 3845, 37794]
     assert {(s.items_per_hit, s.redundancy, s.workers_per_hit) for s in scale.SIZES} == {(36, 6, 5)}
+    assert scale.size_of(3845) == scale.SIZES[1]
+    between = scale.size_of(20_000)
+    assert (between.items, between.clusters, between.workers) == (20_000, 27, 1000)
 
 
 def test_an_experiment_stops_before_its_next_trial() -> None:
