@@ -14,7 +14,7 @@ from crowdclust_app.gui.workers.large import EXAMPLES, LargeMatrix
 from crowdclust_app.gui.workers.segments import Segments
 from crowdclust_app.gui.workers.trust import TrustPage
 from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.judging import WorkerRow
+from crowdclust_app.services.judging import RETIRED, WorkerRow
 from crowdclust_app.services.looking import RunView
 
 CALIBRATED, BOUND = "calibrated", "bound"
@@ -130,6 +130,8 @@ def about_worker(worker: WorkerRow | None, view: RunView | None, all_for_one: bo
     sentences = [reasons[flag] for flag in worker.flags]
     if worker.hits == 0:
         sentences.append("Has not submitted a HIT yet, so there is no matrix.")
+    elif view is not None and worker.matrix is None and RETIRED in worker.flags:
+        sentences.append("Left out of this run, so it has no matrix.")
     elif view is not None and worker.matrix is None and not all_for_one:
         sentences.append("Had not submitted a HIT when this run was made, so it has no matrix.")
     elif not sentences and worker.likeness is not None:
