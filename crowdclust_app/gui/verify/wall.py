@@ -15,7 +15,7 @@ from crowdclust_app.gui.clusters.painting import BAR, flat, paint_frame, paint_p
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.verify.photos import Files
 
-WANTED_TILE = 132
+WANTED_TILE = 152
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
@@ -154,9 +154,13 @@ class PhotoWall(QListView):
         words = QRect(photo.left(), photo.bottom() + 2, photo.width(), line)
         painter.setFont(self.font())
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), tile.caption)
+        # in words for a screen reader, in signs where there is little room
+        belief = tile.belief.replace("below ", "< ").replace("above ", "> ")
+        room = words.width() - painter.fontMetrics().horizontalAdvance(belief) - theme.STEP
+        caption = painter.fontMetrics().elidedText(tile.caption, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), caption)
         painter.setPen(theme.muted(self.palette()))
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), tile.belief)
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), belief)
         if chosen:
             paint_frame(painter, photo, self.palette(), current=True)
 
