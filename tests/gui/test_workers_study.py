@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QPu
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part
 
+from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.charts import Chart, Series, running_median, ticks
 from crowdclust_app.gui.workers.content import WorkersContent
@@ -21,9 +22,10 @@ from crowdclust_app.gui.workers.gains import Gain, signed
 from crowdclust_app.gui.workers.model import FLAGS_COLUMN, GROUP_COLUMN
 from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.gui.workers.turns_model import TurnsModel
+from crowdclust_app.services import annotation
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.demo import build_demo
-from crowdclust_app.services.exclusions import exclusions
+from crowdclust_app.services.exclusions import exclusions, retire_worker
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
 from crowdclust_app.services.worker_turns import WorkerTurn
 
@@ -170,6 +172,71 @@ def test_a_worker_is_retired_and_brought_back(qtbot: QtBot, window: MainWindow) 
     assert "retired" not in cell(screen, "At random", FLAGS_COLUMN)
     assert window.campaign is not None
     assert exclusions(window.campaign).retired == {}
+
+
+def test_what_is_being_typed_outlives_the_answers_of_others(qtbot: QtBot, window: MainWindow) -> None:
+    screen = screen_of(window)
+    screen.choose("By colour 1")
+    press_button(window, "worker-page-hits")
+    press_button(window, "workers-groups")
+    settle(window)
+    reason = part(window, "exclude-reason", QLineEdit)
+    assert isinstance(reason, QLineEdit)
+    qtbot.keyClicks(reason, "half a sen")
+    name = part(window, "group-name-1", QLineEdit)
+    assert isinstance(name, QLineEdit)
+    name.setFocus()
+    qtbot.keyClicks(name, "sorts b")
+    campaign = window.campaign
+    assert campaign is not None
+    worker = campaign.add_worker("Somebody else")
+    turn = annotation.next_assignment(campaign, worker)
+    assert turn is not None
+    annotation.record(campaign, turn, Action(ActionKind.PLACE, tuple((p, p % 3 + 1) for p in range(16))), 9.0)
+    annotation.submit(campaign, turn, 9.0)
+    window.data_changed.emit()
+    settle(window)
+    assert cell(screen, "Somebody else", 1) == "1"
+    assert reason.text() == "half a sen"
+    assert part(window, "group-name-1", QLineEdit) is name
+    assert name.text() == "sorts b"
+    qtbot.keyClicks(name, "y it")
+    qtbot.keyClick(name, Qt.Key.Key_Return)
+    settle(window)
+    titles = {cell(screen, f"By {kind} 1", GROUP_COLUMN) for kind in ("height", "colour")}
+    assert titles & {"sorts by it"}
+
+
+def test_a_retired_worker_is_out_of_the_next_run_and_that_is_said(window: MainWindow) -> None:
+    screen = screen_of(window)
+    campaign = window.campaign
+    assert campaign is not None
+    retire_worker(campaign, "At random", "does not look")
+    fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=4, label_weight=0.2, folds=0))
+    window.data_changed.emit()
+    settle(window)
+    screen.choose("At random")
+    assert "Left out of this run, so it has no matrix." in text_of(window, "worker-about")
+    assert screen.large._matrix is None
+    assert "run again" not in text_of(window, "workers-run")
+    press_button(window, "worker-page-trust")
+    assert "Nothing was held out" in text_of(window, "trust-predicted")
+    assert not part(window, "ask-without", QPushButton).isEnabled()
+    press_button(window, "worker-page-hits")
+    assert "Worker retired: does not look" in text_of(window, "hit-about")
+    assert not part(window, "exclude-response", QPushButton).isEnabled()
+
+
+def test_sets_are_planned_to_be_repeated(window: MainWindow) -> None:
+    screen = screen_of(window)
+    screen.choose("By colour 1")
+    press_button(window, "worker-page-time")
+    assert window.campaign is not None
+    hits = len(window.campaign.hits())
+    press_button(window, "plan-repeats")
+    settle(window)
+    assert len(window.campaign.hits()) == hits + round(hits / 10)
+    assert not part(window, "plan-repeats", QPushButton).isVisible()
 
 
 def test_what_the_clusters_would_be_without_a_worker(window: MainWindow) -> None:
