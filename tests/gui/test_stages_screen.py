@@ -323,6 +323,13 @@ def test_from_clusters_to_the_stage_and_back(qtbot: QtBot, path: Path) -> None:
     press(window, Qt.Key.Key_O, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert isinstance(window.current_screen.content, ClustersContent)  # type: ignore[union-attr]
     assert window.recall(RUN_SHOWN) == 1
+    # and with a key, for the cluster whose photos have the keys
+    settle(window)
+    clusters.gallery.rows.show_place(2)
+    clusters.gallery.rows.setFocus()
+    QTest.keyClick(clusters.gallery.rows, Qt.Key.Key_D, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    settle(window)
+    assert screen_of(window).chosen is row_of(window, "all/2")
 
 
 def test_the_run_of_a_stage_is_shown_in_clusters(tree_window: MainWindow) -> None:
