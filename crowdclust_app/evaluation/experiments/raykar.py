@@ -257,7 +257,7 @@ def _curves(cases: Cases, found: dict[str, Reading]) -> Iterator[Panel]:
             if one is found[EM]:
                 x, y = ellipse(point, (float(one.specificity_sd[row]), float(one.sensitivity_sd[row])))
                 lines.append(Series("", x, y, like=name))
-    yield _roc_panel("Figure 1: estimated labels and radiologists", lines)
+    yield _roc_panel("Figure 1: labels; readers, true to estimated", lines)
     both = [("joint", found[EM].classifier), ("decoupled", found[DECOUPLED].classifier)]
     yield _roc_panel("Figure 2: classifier", [_line(f"{name}, {area(score)}", score, cases) for name, score in both])
     both = [("joint", found[EM].labels), ("decoupled", found[DS].labels)]
