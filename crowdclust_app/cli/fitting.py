@@ -79,6 +79,7 @@ def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
         clusters=args.clusters,
         label_weight=args.label_weight,
         worker_prior=args.worker_prior,
+        bootstrap=args.bootstrap,
         seed=args.seed,
     )
     if is_campaign(args.source):

@@ -126,6 +126,8 @@ def _fit(commands: Any) -> None:
     parser.add_argument("--worker-prior", choices=("shared", "independent"), default="shared", metavar="NAME",
                         help="shared: learnt from all workers; independent: the same for each, as in the paper "
                         "(shared)")  # fmt: skip
+    parser.add_argument("--bootstrap", type=int, default=0, metavar="B", help="draw the responses anew so many times "
+                        "and say how stable each cluster is (0)")  # fmt: skip
     _seed(parser)
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads or processes share the work; the "
                         "result does not depend on it (as many as there are cores)")  # fmt: skip

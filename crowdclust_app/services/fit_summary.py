@@ -17,6 +17,7 @@ from crowdclust_app.services.run_verdicts import (
     choice_sentence,
     label_weight_sentence,
     lost_clusters_sentence,
+    stability_sentences,
     structure,
     structure_sentence,
     worker_sentences,
@@ -36,6 +37,7 @@ def summarise(
     seconds: float,
     sentences: Sequence[str] | None = None,
     heldout: HeldOut | None = None,
+    stability: Sequence[float] | None = None,
 ) -> dict[str, Any]:
     """Collect the figures of one fit.
 
@@ -53,6 +55,8 @@ def summarise(
         Verdicts of a method that has its own; those of `verdicts` when None.
     heldout
         What held-out responses say of the fit.
+    stability
+        Of each cluster, where it was asked for (`stability.cluster_stability`).
 
     Returns
     -------
@@ -75,7 +79,11 @@ def summarise(
         "entropy_bits": float(arrays["entropy_bits"]),
         **_heldout_figures(heldout),
         "structure": structure(heldout),
-        "verdicts": list(verdicts(table, settings, arrays, heldout) if sentences is None else sentences),
+        "stability": None if stability is None else [round(value, 4) for value in stability],
+        "verdicts": [
+            *(verdicts(table, settings, arrays, heldout) if sentences is None else sentences),
+            *stability_sentences(stability),
+        ],
         "settings": dict(settings),
         "seconds": round(seconds, 3),
         "peak_memory_mb": peak_memory_mb(),

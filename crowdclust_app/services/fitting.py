@@ -23,6 +23,7 @@ from crowdclust_app.services.baselines import BASELINES, fit_baseline
 from crowdclust_app.services.fit_progress import FitProgress, Sweeps, reporter
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.stability import cluster_stability
 from crowdclust_app.services.workforce import workforce
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class FitSettings:
         `"shared"`: learnt from all workers; `"independent"`: the paper's, the same for every worker.
     folds
         In how many folds responses are held out to see how well the rest predicts them; 0 leaves that out.
+    bootstrap
+        How many times the responses are drawn anew to see which clusters are found again; 0 leaves that out.
     seed
         Seed of everything random.
     weight_variance, bias_variance, position_variance
@@ -99,6 +102,7 @@ class FitSettings:
     layer_rounds: int = 20
     max_iterations: int = 100
     tolerance: float = 1e-6
+    bootstrap: int = 0
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -121,6 +125,8 @@ class FitSettings:
             raise UserError(
                 f"there is no worker prior {self.worker_prior}", todo=f"choose {' or '.join(WORKER_PRIORS)}"
             )
+        if self.bootstrap < 0:
+            raise UserError("responses cannot be drawn anew less than no times", todo="choose 0 or more draws")
         if self.seed < 0:
             raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
         if self.seed > LARGEST_NUMBER:
@@ -318,13 +324,15 @@ def fit_table(
         cancel.check()
     began = time.perf_counter()
     parameters = settings.as_dict()
+    draws = parameters.pop("bootstrap")
     model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
     with workforce(table, settings, threads) as (crew, at_once):
         sweeps = Sweeps(reporter(settings, progress, at_once))
         model.fit(table, progress=sweeps, cancel=cancel, crew=crew)
     arrays = _arrays(model, table)
+    stability = cluster_stability(table, model, draws, settings.seed, progress, cancel) if draws else None
     seconds = time.perf_counter() - began
-    summary = summarise(table, settings.as_dict(), arrays, seconds=seconds, heldout=model.heldout_)
+    summary = summarise(table, settings.as_dict(), arrays, seconds=seconds, heldout=model.heldout_, stability=stability)
     return FitResult(**arrays, start_traces=sweeps.traces, summary=summary)
 
 

@@ -91,6 +91,24 @@ def lost_clusters_sentence(settings: Mapping[str, Any], heldout: HeldOut | None,
     return f"Of {wanted} clusters {found} kept items: the responses say that the others belong to these."
 
 
+def stability_sentences(stability: Sequence[float] | None) -> list[str]:
+    """Which clusters are not found again when the responses are drawn anew, where that was tried."""
+    from crowdclust_app.services.stability import UNSTABLE_BELOW
+
+    if stability is None:
+        return []
+    unstable = [f"{number} ({value:.0%})" for number, value in enumerate(stability, start=1) if value < UNSTABLE_BELOW]
+    if not unstable:
+        return [
+            "Every cluster is found again when responses are drawn anew: on average each keeps at least "
+            f"{min(stability):.0%} of its items."
+        ]
+    which = f"Cluster {unstable[0]} is" if len(unstable) == 1 else f"Clusters {', '.join(unstable)} are"
+    return [
+        f"{which} unstable: when responses are drawn anew, less than {UNSTABLE_BELOW:.0%} of the items stay together."
+    ]
+
+
 def label_weight_sentence(weight: float) -> str:
     """How much a pair label counted."""
     if weight == 1:

@@ -107,7 +107,7 @@ class Crowdclustering:
         Whether they sufficed.
     heldout_ : HeldOut or None
         How well held-out responses are predicted, and what was chosen by them.
-    dimensions_, label_weight_ : int, float
+    dimensions_, label_weight_, fitted_settings_ : int, float, Settings
         What was fitted with.
     temperature_ : float
         How much of independent decisions the labels are in `responsibilities_`; 1 where the bound says how many
@@ -144,6 +144,7 @@ class Crowdclustering:
     heldout_: HeldOut | None
     dimensions_: int
     label_weight_: float
+    fitted_settings_: Settings
     temperature_: float
     independent_responsibilities_: Floats
     entropy_bits_: float
@@ -239,6 +240,7 @@ class Crowdclustering:
         self.start_bounds_ = tuple(bounds)
         self.heldout_ = heldout
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
+        self.fitted_settings_ = settings
         self._keep(best, labels, table.n_items)
         return self
 

@@ -20,6 +20,7 @@ from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import labels_of
 from crowdclust_app.inference.crowdclustering.growth import grow
 from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores
+from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
 from crowdclust_app.inference.crowdclustering.prediction import (
     Placement,
     Scores,
@@ -35,6 +36,7 @@ from crowdclust_app.inference.crowdclustering.refinement import (
     log_shares,
     soft_loglik,
     tempered,
+    worker_rates,
 )
 from crowdclust_app.inference.crowdclustering.schedule import HELD_OUT, Reporter, Snapshot, run_layers
 from crowdclust_app.inference.crowdclustering.settings import Settings
@@ -171,6 +173,7 @@ class Trials:
     fold_of: Ints = field(init=False)
     tests: list[ResponseTable] = field(init=False)
     _placed: dict[tuple[int, float, int], Placement] = field(init=False, default_factory=dict)
+    _chains: dict[tuple[int, float, int], dict[int, Ints]] = field(init=False, default_factory=dict)
     _scored: dict[tuple[int, float, int, str | int], Scores] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -236,9 +239,15 @@ class Trials:
         def expect(found: Ints) -> Floats:
             return same_probabilities(placement, found)
 
+        key = (settings.dimensions, settings.label_weight, fold)
         labels = labels_of(self.train(fold), settings.consensus)
-        refined = best_partition(labels, placement.places, clusters, settings.seed, expect, self.check)
-        return refined.partition, refined.rates
+        if key not in self._chains:
+            self._chains[key] = chain_of_partitions(labels, placement.places, settings.seed, expect, self.check)
+        chain = self._chains[key]
+        if clusters not in chain:
+            refined = best_partition(labels, placement.places, clusters, settings.seed, expect, self.check)
+            chain[clusters] = refined.partition
+        return chain[clusters], worker_rates(labels, chain[clusters], expect(chain[clusters]))
 
     def temperature(self, settings: Settings, clusters: int) -> float:
         """How much of independent decisions the labels are: that with which probable clusters predict best."""

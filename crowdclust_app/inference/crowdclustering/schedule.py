@@ -16,9 +16,9 @@ from crowdclust_app.inference.crowdclustering.bound import layer_divergence, pos
 from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
+from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
 from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes, placement_of, same_probabilities
-from crowdclust_app.inference.crowdclustering.refinement import best_partition
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
@@ -233,9 +233,11 @@ def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter, origin: F
     def expect(found: Ints) -> Floats:
         return same_probabilities(placement, found)
 
-    partition = best_partition(
-        beliefs.labels, placement.places, clusters, beliefs.settings.seed, expect, reporter.check
-    ).partition
+    chain = chain_of_partitions(
+        beliefs.labels, placement.places, beliefs.settings.seed, expect, reporter.check, clusters
+    )
+    # where that number was passed over, the next above it
+    partition = chain[min(size for size in chain if size >= min(clusters, max(chain)))]
     if reporter.start == 1:
         within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
         beliefs.settings = replace(beliefs.settings, scale=min(beliefs.settings.scale, TIGHTNESS * within))

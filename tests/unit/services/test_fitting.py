@@ -27,7 +27,7 @@ KEYS = [
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",
     "converged", "starts", "entropy_bits", "heldout_loglik", "heldout_se", "heldout_accuracy", "heldout_accuracy_se",
     "heldout_base_loglik", "heldout_gain", "heldout_gain_se", "chosen", "tried", "clusters_tried",
-    "structure", "verdicts", "settings", "seconds", "peak_memory_mb",
+    "structure", "stability", "verdicts", "settings", "seconds", "peak_memory_mb",
 ]  # fmt: skip
 
 

@@ -1,0 +1,107 @@
+"""Partitions of every size, from many clusters down to one: the two that the labels tell apart least are merged.
+
+Clusters that begin as too many and are merged follow the labels. Begun as few, of positions alone, they take two for
+one here and cut one in two there, and no move of single items mends that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.data import Labels
+from crowdclust_app.inference.crowdclustering.refinement import (
+    LEAST_RATE,
+    WORKER_S_PAIRS,
+    best_partition,
+    refine_partition,
+)
+from crowdclust_app.inference.crowdclustering.refinement_kernels import count_pairs
+
+# Clusters that merging begins from, and how many times as many as are wanted where that is more; with very many
+# workers fewer, so that their tables stay small.
+MOST = 30
+MORE = 1.5
+LARGEST_TABLES = 4_000_000
+# Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
+LIKELY_PAIRS = 8
+# Pairs that one half counts for in everybody's rate.
+PRIOR_PAIRS = 10.0
+
+
+def chain_of_partitions(
+    labels: Labels,
+    places: Sequence[Floats],
+    seed: int,
+    expect: Callable[[Ints], Floats],
+    check: Callable[[], None],
+    least: int = 1,
+) -> dict[int, Ints]:
+    """Put items into clusters, many at first, and merge two at a time.
+
+    Parameters
+    ----------
+    labels, places, seed, expect, check
+        As in `best_partition`.
+    least
+        Clusters at which to stop.
+
+    Returns
+    -------
+    dict
+        Cluster of each item, by number of clusters, from `least` to the most; a number that was passed over is
+        missing.
+    """
+    room = max(2, math.isqrt(LARGEST_TABLES // max(labels.n_workers, 1)))
+    size = min(max(MOST, math.ceil(MORE * least)), max(room, least), labels.n_items)
+    refined = best_partition(labels, places, size, seed, expect, check)
+    found = {len(refined.kept): refined.partition}
+    while len(refined.kept) > least:
+        check()
+        k, other = nearest_pair(labels, refined.partition, len(refined.kept))
+        merged = np.where(refined.partition == other, k, refined.partition)
+        merged = np.unique(merged, return_inverse=True)[1].astype(np.int64)
+        refined = refine_partition(labels, merged, expect, check)
+        found[len(refined.kept)] = refined.partition
+    return found
+
+
+def nearest_pair(labels: Labels, partition: Ints, clusters: int) -> tuple[int, int]:
+    """The two clusters whose merging costs the labels' likelihood least."""
+    same, pairs = (np.zeros((labels.n_workers, clusters, clusters)) for _ in range(2))
+    count_pairs(labels.response_ptr, labels.items, labels.groups, labels.workers, partition, same, pairs)
+    total_same, total_pairs = same.sum(axis=0, keepdims=True), pairs.sum(axis=0, keepdims=True)
+    everything = [(k, other) for k in range(clusters) for other in range(k + 1, clusters)]
+    costs = [merging_cost(total_same, total_pairs, k, other) for k, other in everything]
+    likely = np.argsort(costs, kind="stable")[:LIKELY_PAIRS].tolist()
+    return everything[min(likely, key=lambda n: merging_cost(same, pairs, *everything[n]))]
+
+
+def merging_cost(same: Floats, pairs: Floats, k: int, other: int) -> float:
+    """By how much the log-likelihood of the labels falls when two clusters become one, in nats.
+
+    Parameters
+    ----------
+    same, pairs : ndarray of shape (J, K, K)
+        Labels of each worker between two clusters, as `count_pairs` counts them.
+    k, other
+        The two.
+    """
+    rest = np.ones(same.shape[1], dtype=bool)
+    rest[[k, other]] = False
+    own = ([k, other, k], [k, other, other])
+    before = fit_of(same[:, k, rest], pairs[:, k, rest]) + fit_of(same[:, other, rest], pairs[:, other, rest])
+    before += fit_of(same[:, own[0], own[1]], pairs[:, own[0], own[1]])
+    after = fit_of(same[:, k, rest] + same[:, other, rest], pairs[:, k, rest] + pairs[:, other, rest])
+    within = (counts[:, own[0], own[1]].sum(axis=1, keepdims=True) for counts in (same, pairs))
+    return before - after - fit_of(*within)
+
+
+def fit_of(same: Floats, pairs: Floats) -> float:
+    """Log-likelihood of labels by each worker's rates, drawn towards everybody's; both (J, cells)."""
+    everybody = (same.sum(axis=0) + 0.5 * PRIOR_PAIRS) / (pairs.sum(axis=0) + PRIOR_PAIRS)
+    rates = np.clip((same + WORKER_S_PAIRS * everybody) / (pairs + WORKER_S_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
+    return float((same * np.log(rates) + (pairs - same) * np.log1p(-rates)).sum())
