@@ -6,8 +6,8 @@ reader can draw it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Points:
         Number of each point's group, from 1; 0 for none.
     values : ndarray of shape (N,), optional
         A figure to colour by in place of the groups, called `value_label`.
+    group_names
+        What groups are called, by number, where they are called something.
     """
 
     name: str
@@ -41,11 +43,15 @@ class Points:
     groups: NDArray[np.int64]
     values: NDArray[np.float64] | None = None
     value_label: str = ""
+    group_names: Mapping[int, str] = field(default_factory=dict)
 
     def table(self) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
-        """Header and rows: item, two coordinates, group, and the figure where there is one."""
+        """Header and rows: item, two coordinates, group, its name and the figure where there are such."""
         header: tuple[str, ...] = ("item", _column(self.x_label), _column(self.y_label), "group")
         columns: list[list[Any]] = [list(self.names), *self.at.T.tolist(), self.groups.tolist()]
+        if self.group_names:
+            header += ("group_name",)
+            columns.append([self.group_names.get(group, "") for group in self.groups.tolist()])
         if self.values is not None:
             header += (_column(self.value_label),)
             columns.append(self.values.tolist())

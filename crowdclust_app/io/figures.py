@@ -136,12 +136,16 @@ def _draw_points(figure: Figure, axes: Axes, plot: Points) -> None:
             members[:, 0], members[:, 1], s=size, linewidths=0, rasterized=True,
             color=COLOURS[(group - 1) % len(COLOURS)],
             marker=MARKERS[(group - 1) // len(COLOURS) % len(MARKERS)],
+            label=_drawable(_short(f"{group} {plot.group_names.get(group, '')}")),
         )  # fmt: skip
         # the number too: colours alone do not tell clusters apart for everybody
         axes.annotate(
             str(group), np.median(members, axis=0), ha="center", va="center", fontweight="bold",
             bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "0.4", "alpha": 0.85},
         )  # fmt: skip
+    if plot.group_names and axes.get_legend_handles_labels()[0]:
+        for text in figure.legend(loc="outside right upper", frameon=False, fontsize="small").get_texts():
+            text.set_parse_math(False)
 
 
 def _draw_matrix(figure: Figure, axes: Axes, plot: Matrix) -> None:

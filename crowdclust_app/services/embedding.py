@@ -178,7 +178,8 @@ def embedding_plot(
         y_label=y.title,
         names=view.item_names,
         at=np.column_stack([x.values, y.values]),
-        groups=colours.groups,
+        groups=colours.groups if colours.values is None else view.labels,
         values=colours.values,
         value_label=colours.title if colours.values is not None else "",
+        group_names=colours.names if any(name != f"Cluster {n}" for n, name in colours.names.items()) else {},
     )

@@ -107,6 +107,24 @@ def test_colours_say_cluster_category_and_known_category(campaign: Campaign) -> 
     assert np.isnan(shown[11])
 
 
+def test_the_file_of_a_plot_says_what_its_colours_are_called(campaign: Campaign, tmp_path: Path) -> None:
+    view = view_of(campaign, made())
+    axes = embedding.axes_of(view)
+    state = categories.read_categories(campaign, view.run.number, 3)
+    plain = embedding.colouring(view, embedding.CLUSTER, state, {})
+    assert embedding.embedding_plot(view, axes["x1"], axes["x2"], plain).group_names == {}
+    state = categories.rename(campaign, state, 2, "$Birds$, שלום")
+    named = embedding.colouring(view, embedding.CATEGORY, state, {})
+    plot = embedding.embedding_plot(view, axes["x1"], axes["x2"], named)
+    header, rows = plot.table()
+    assert header == ("item", "position_1", "position_2", "group", "group_name")
+    assert {row[3:] for row in rows} == {(1, "Cluster 1"), (2, "$Birds$, שלום"), (3, "Cluster 3")}
+    files = plot_data.save_plot(plot, tmp_path / "named.png")
+    assert all(file.stat().st_size for file in files)
+    doubt = embedding.embedding_plot(view, axes["x1"], axes["x2"], embedding.colouring(view, "doubt", state, {}))
+    assert [row[3] for row in doubt.table()[1]] == LABELS[:11].tolist(), "the clusters are in the table all the same"
+
+
 def test_clusters_beside_known_categories_in_the_leads_order(campaign: Campaign) -> None:
     view = view_of(campaign, made())
     names = view.item_names
