@@ -219,8 +219,8 @@ class Chart(QWidget):
             painter.setPen(QPen(palette.color(QPalette.ColorRole.Text), 1))
             painter.drawLine(QPointF(area.left(), at), QPointF(area.right(), at))
             painter.setPen(words)
-            above = QRectF(area.left(), at - 18, area.width(), 18)
-            painter.drawText(above, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, meaning)
+            above = QRectF(area.left() + 4, at - 18, area.width(), 18)
+            painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, meaning)
 
     def _headline(self, series: Series) -> str:
         """What is told of the point under the keys' cursor; else what the chart is about."""

@@ -56,11 +56,11 @@ LOWER_SHOWN, WORKER_PAGE = "workers-lower", "workers-page"
 WIDE = 700
 # The widest words of the columns of fixed width, and the room around them.
 WIDEST = {
-    HITS_COLUMN: ("HITs ▼", 20),
-    TIME_COLUMN: ("Time a HIT", 22),
+    HITS_COLUMN: ("HITs ▼", 16),
+    TIME_COLUMN: ("Time a HIT", 18),
     AGREEMENT_COLUMN: ("Agreement", 26),
     HELD_OUT_COLUMN: ("+0.00 ± 0.00", 26),
-    GROUP_COLUMN: ("Group 12", 18),
+    GROUP_COLUMN: ("Group 12", 14),
 }
 
 
@@ -74,7 +74,7 @@ class WorkersContent(RunContent):
     """
 
     remembered_as = "workers-splitters"
-    usual_sizes = ((800, 430), (280, 420))
+    usual_sizes = ((812, 418), (280, 420))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
         super().__init__(shell)

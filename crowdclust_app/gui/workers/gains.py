@@ -80,9 +80,11 @@ class GainBars(QWidget):
         foot = LINE * len(self._gains)
         painter.setPen(theme.muted(palette))
         for value in ticks(low, high, max(2, int(self.width() // 90))):
-            painter.drawText(
-                QRectF(across(value) - 40, foot, 80, 16), Qt.AlignmentFlag.AlignCenter, f"{value:+g}" if value else "0"
-            )
+            words = f"{value:+g}" if value else "0"
+            half = painter.fontMetrics().horizontalAdvance(words) / 2
+            # a figure at either end stays whole
+            middle = min(max(across(value), half), self.width() - half)
+            painter.drawText(QRectF(middle - 40, foot, 80, 16), Qt.AlignmentFlag.AlignCenter, words)
         unit = QRectF(left, foot + 16, right - left, 16)
         painter.drawText(unit, Qt.AlignmentFlag.AlignRight, "nats a held-out pair label, ± 2 standard errors")
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
