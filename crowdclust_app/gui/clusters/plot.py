@@ -45,6 +45,8 @@ class PlotContent:
         Items that are drawn hollow.
     badges
         Text of the badge of every group that has one, by its number.
+    parts : ndarray of shape (N,)
+        Cluster of each item: a group of several has its badge at the one that holds most of it.
     """
 
     x: Axis
@@ -52,6 +54,7 @@ class PlotContent:
     colours: Colouring
     unsure: NDArray[np.bool_]
     badges: Mapping[int, str]
+    parts: NDArray[np.int64]
 
 
 class EmbeddingPlot(QWidget):
@@ -180,27 +183,29 @@ class EmbeddingPlot(QWidget):
         self.dots.show_points(self._points[order], look[order], stamps)
         font = QFont(self.font())
         font.setBold(True)
-        for number, members in sorted(self._members(groups, content.badges), key=lambda found: -len(found[1])):
+        for number, items in sorted(self._members(groups, content.badges), key=lambda found: -len(found[1])):
+            part = content.parts[items]
+            members = self._points[items[part == np.argmax(np.bincount(part))]]
             top = float(np.percentile(members[:, 1], 95))
             x, y = members.mean(axis=0).tolist()
             badge = NumberBadge(number, (x, y), top, font, edge, content.badges[number])
             self.widget.addItem(badge, ignoreBounds=True)
             self._badges.append(badge)
 
-    def _members(self, groups: NDArray[np.int64], wanted: Iterable[int]) -> list[tuple[int, NDArray[np.float64]]]:
-        """Number and points of every group that has any."""
+    def _members(self, groups: NDArray[np.int64], wanted: Iterable[int]) -> list[tuple[int, NDArray[np.int64]]]:
+        """Number and items of every group that has any in the plot."""
         drawn = np.flatnonzero(np.isfinite(self._points).all(axis=1))
         order = drawn[_in_order(groups[drawn])]
         numbers = sorted(wanted)
         first = np.searchsorted(groups[order], numbers)
         last = np.searchsorted(groups[order], numbers, side="right")
         ends = zip(numbers, first.tolist(), last.tolist(), strict=True)
-        return [(number, self._points[order[low:high]]) for number, low, high in ends if high > low]
+        return [(number, order[low:high]) for number, low, high in ends if high > low]
 
     def _draw_scale(self, values: NDArray[np.float64]) -> None:
         low, high = scale_of(values)
         share = np.clip((np.nan_to_num(values, nan=low) - low) / (high - low), 0.0, 1.0)
-        edge = self.palette().color(QPalette.ColorRole.Base)
+        edge = theme.line_colour(self.palette())  # either end of the scale may be as dark or as light as the ground
         stamps = [Stamp(self._dot_size(), colour, edge, 0.75) for colour in scale_colours()]
         look = np.round(share * (len(stamps) - 1)).astype(np.int64)
         order = np.argsort(share, kind="stable")  # what stands out lies on top

@@ -168,7 +168,7 @@ class PlotPanel(QWidget):
         }
         unsure = np.nan_to_num(view.probability, nan=1.0) < DOUBTFUL_BELOW
         x, y = self._chosen_axes()
-        self.plot.show_content(PlotContent(x, y, self.colours, unsure, badges))
+        self.plot.show_content(PlotContent(x, y, self.colours, unsure, badges, view.labels))
         self.legend.show_colours(self.colours, badges)
 
     def _chosen_axes(self) -> tuple[Axis, Axis]:
