@@ -18,7 +18,7 @@ ABOUT = {
     "pairs.csv": "the same responses as pairs: same group or different groups",
     "truth.csv": "known categories",
     "plan.csv": "which photos are shown together",
-    "clusters.csv": "the cluster of every photo, and how sure it is",
+    "clusters.csv": "the cluster and category of every photo, and how sure it is",
     "membership.csv": "the probability of every cluster for every photo",
     "embedding.csv": "where every photo lies, with standard deviations",
     "confusion.csv": "which clusters each worker puts together",

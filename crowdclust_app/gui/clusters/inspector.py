@@ -21,7 +21,7 @@ from crowdclust_app.gui.clusters.painting import fitted, flat, paint_badge, pain
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.looking import ItemFacts, Turn
+from crowdclust_app.services.item_facts import ItemFacts, Turn
 
 PHOTO = 124
 THUMB = 32

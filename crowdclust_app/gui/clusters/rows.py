@@ -8,12 +8,11 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     QRectF,
-    QSize,
     Qt,
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPalette, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
@@ -27,6 +26,7 @@ from crowdclust_app.gui.clusters.painting import (
     paint_moved,
     paint_photo,
 )
+from crowdclust_app.gui.clusters.row_delegate import RowDelegate
 from crowdclust_app.gui.clusters.rows_model import CategoryRowsModel, figures
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.services.category_rows import CategoryRow
@@ -39,22 +39,6 @@ LARGEST_TILE = 128
 NO_NAME = "name it"
 MORE, MENU = "Show all", "\u22ef"
 AnyIndex = QModelIndex | QPersistentModelIndex
-
-
-class RowDelegate(QStyledItemDelegate):
-    """Paints one row."""
-
-    def __init__(self, view: ClusterRowsView) -> None:
-        super().__init__(view)
-        self._view = view
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
-        """As wide as the view, as high as its lines of photos need."""
-        return QSize(self._view.row_width(), self._view.row_height(self._view.row_at(index).size))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
-        """Draw badge, figures, photos and "more"."""
-        self._view.paint_row(painter, option.rect, self._view.row_at(index))
 
 
 class ClusterRowsView(QListView):
