@@ -1,5 +1,7 @@
 """Messages of a worker with very many labels and two coins, by the trapezoid rule around the peak; compiled.
 
+The labels are those of a few hundred weighted points (`bp_points`).
+
 The posterior of the two coins, in log-odds, is a smooth peak or ridge, and beyond it nothing counts. Nodes are set
 along the first coin, and for each of them along the second around the top that it has there, so that a bent ridge is
 followed. The trapezoid rule converges exponentially on what is smooth and dies away: a few hundred nodes do, however
@@ -14,13 +16,13 @@ import numpy as np
 from numba import njit
 
 from crowdclust_app.inference.binary.bp_kernels import message, probabilities
+from crowdclust_app.inference.binary.bp_points import gather, spread
 from crowdclust_app.inference.binary.table import Codes, Floats
 
 # Distance of the nodes in standard deviations of the peak, and the weight below the largest (natural log) from which on
-# they are left out; the second of each for very many labels, whose peak is rounder and whose messages take longer.
-_STEPS = (0.6, 0.8)
-_NEGLIGIBLE = (30.0, 24.0)
-_VERY_MANY = 20_000
+# they are left out.
+_STEP = 0.6
+_NEGLIGIBLE = 30.0
 # How many nodes are looked at together.
 _PIECE = 8
 # More rows or pieces than these on one side are of a posterior that is nearly flat, which ends there.
@@ -28,11 +30,12 @@ _MOST_ROWS, _MOST_PIECES = 150, 30
 _NEWTON_STEPS = 60
 # A step of Newton's that gains less than this in log-density is close enough to the top for where nodes go.
 _AT_TOP = 1e-3
-_BLOCK = 16
 _TINY = 1e-300
 # Log-odds of a coin further out are as good as certainty.
 _FARTHEST = 36.0
 _FAST = {"reassoc", "contract"}
+Points = tuple[Floats, Floats, Codes, Codes]
+"""Points in the place of labels: probability of the second class, weight, and the answers."""
 
 
 @njit(nogil=True, cache=True)
@@ -55,9 +58,7 @@ def _power(ones: int, zeros: int, right: float, wrong: float) -> float:
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _slopes(
-    x: float, y: float, odds: Floats, ones: Codes, zeros: Codes, alpha: float, beta: float, into: Floats
-) -> float:
+def _slopes(x: float, y: float, points: Points, alpha: float, beta: float, into: Floats) -> float:
     """Log of the density at log-odds `(x, y)`; its slopes (2) and curvatures (xx, xy, yy) go `into` an array."""
     a, na = _coin(x)
     b, nb = _coin(y)
@@ -66,8 +67,7 @@ def _slopes(
     into[0], into[1] = alpha - both * a, alpha - both * b
     into[2], into[3], into[4] = -both * a * na, 0.0, -both * b * nb
     up, down, of_up, of_down, curve_up, curve_down = 1.0, 1.0, 0.0, 0.0, 0.0, 0.0
-    product = 1.0
-    pending = 0
+    odds, weights, ones, zeros = points
     for e in range(len(odds)):
         if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
             n = ones[e] + zeros[e]
@@ -77,24 +77,19 @@ def _slopes(
         true, false = odds[e] * up, (1.0 - odds[e]) * down
         factor = true + false + _TINY
         true, false = true / factor, false / factor
-        product *= factor
-        pending += ones[e] + zeros[e]
-        if pending >= _BLOCK:
-            value += math.log(product + _TINY)
-            product = 1.0
-            pending = 0
-        into[0] += true * of_up
-        into[1] += false * of_down
-        into[2] += true * curve_up - (true * of_up) ** 2
-        into[3] -= true * of_up * false * of_down
-        into[4] += false * curve_down - (false * of_down) ** 2
-    return value + math.log(product + _TINY)
+        value += weights[e] * math.log(factor)
+        into[0] += weights[e] * true * of_up
+        into[1] += weights[e] * false * of_down
+        into[2] += weights[e] * (true * curve_up - (true * of_up) ** 2)
+        into[3] -= weights[e] * true * of_up * false * of_down
+        into[4] += weights[e] * (false * curve_down - (false * of_down) ** 2)
+    return value
 
 
 @njit(nogil=True, cache=True)
-def _climb(odds: Floats, ones: Codes, zeros: Codes, alpha: float, beta: float, peak: Floats, slopes: Floats) -> None:
+def _climb(points: Points, alpha: float, beta: float, peak: Floats, slopes: Floats) -> None:
     """Move `peak` to the top by damped Newton steps; `slopes` are those there."""
-    value = _slopes(peak[0], peak[1], odds, ones, zeros, alpha, beta, slopes)
+    value = _slopes(peak[0], peak[1], points, alpha, beta, slopes)
     tried = np.empty(5)
     damping = 0.0
     for _ in range(_NEWTON_STEPS):
@@ -110,7 +105,7 @@ def _climb(odds: Floats, ones: Codes, zeros: Codes, alpha: float, beta: float, p
             return
         dx, dy = max(-4.0, min(4.0, dx)), max(-4.0, min(4.0, dy))
         x, y = max(-_FARTHEST, min(_FARTHEST, peak[0] + dx)), max(-_FARTHEST, min(_FARTHEST, peak[1] + dy))
-        there = _slopes(x, y, odds, ones, zeros, alpha, beta, tried)
+        there = _slopes(x, y, points, alpha, beta, tried)
         if there > value:
             value, peak[0], peak[1] = there, x, y
             slopes[:] = tried
@@ -120,12 +115,12 @@ def _climb(odds: Floats, ones: Codes, zeros: Codes, alpha: float, beta: float, p
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _row(odds: Floats, ones: Codes, zeros: Codes, a: float, na: float, b: Floats, nb: Floats, logs: Floats) -> None:
+def _row(points: Points, a: float, na: float, b: Floats, nb: Floats, logs: Floats) -> None:
     """Add the log of all factors to `logs`, where the first coin is `a` and the second each of `b`."""
     width = len(b)
-    product, down = np.ones(width), np.empty(width)
+    odds, weights, ones, zeros = points
+    down = np.empty(width)
     up = 1.0
-    pending = 0
     for e in range(len(odds)):
         if e == 0 or ones[e] != ones[e - 1] or zeros[e] != zeros[e - 1]:
             up = _power(ones[e], zeros[e], a, na)
@@ -133,30 +128,20 @@ def _row(odds: Floats, ones: Codes, zeros: Codes, a: float, na: float, b: Floats
                 down[v] = _power(ones[e], zeros[e], nb[v], b[v])
         s, c = odds[e] * up, 1.0 - odds[e]
         for v in range(width):
-            product[v] *= s + c * down[v]
-        pending += ones[e] + zeros[e]
-        if pending >= _BLOCK:
-            for v in range(width):
-                logs[v] += math.log(product[v] + _TINY)
-                product[v] = 1.0
-            pending = 0
-    for v in range(width):
-        logs[v] += math.log(product[v] + _TINY)
+            logs[v] += weights[e] * math.log(s + c * down[v] + _TINY)
 
 
 @njit(nogil=True, cache=True)
-def _top_of_row(
-    x: float, y: float, odds: Floats, ones: Codes, zeros: Codes, alpha: float, beta: float, slopes: Floats
-) -> tuple[float, float]:
+def _top_of_row(x: float, y: float, points: Points, alpha: float, beta: float, slopes: Floats) -> tuple[float, float]:
     """The second coin's log-odds at which the density is highest for this first coin, and its standard deviation."""
-    value = _slopes(x, y, odds, ones, zeros, alpha, beta, slopes)
+    value = _slopes(x, y, points, alpha, beta, slopes)
     slope, curve = slopes[1], min(slopes[4], -1e-3)
     reach = 2.0
     for _ in range(_NEWTON_STEPS):
         if slope * slope < -_AT_TOP * curve:
             break
         there = max(-_FARTHEST, min(_FARTHEST, y + max(-reach, min(reach, -slope / curve))))
-        higher = _slopes(x, there, odds, ones, zeros, alpha, beta, slopes)
+        higher = _slopes(x, there, points, alpha, beta, slopes)
         if higher > value:
             value, y, slope, curve = higher, there, slopes[1], min(slopes[4], -1e-3)
         elif reach < 1e-3:
@@ -168,8 +153,7 @@ def _top_of_row(
 
 @njit(nogil=True, cache=True)
 def _add_piece(
-    x: float, y: float, step: float, odds: Floats, ones: Codes, zeros: Codes, alpha: float, beta: float,
-    nodes: Floats, used: int,
+    x: float, y: float, step: float, points: Points, alpha: float, beta: float, nodes: Floats, used: int,
 ) -> tuple[float, float]:  # fmt: skip
     """Write the nodes `y`, `y + step`... of a row into `nodes`; the log-weights of the last one, and of the highest."""
     a, na = _coin(x)
@@ -180,7 +164,7 @@ def _add_piece(
         at = y + step * v
         b[v], nb[v] = _coin(at)
         logs[v] = of_a - alpha * math.log1p(math.exp(-at)) - beta * math.log1p(math.exp(at))
-    _row(odds, ones, zeros, a, na, b, nb, logs)
+    _row(points, a, na, b, nb, logs)
     for v in range(_PIECE):
         nodes[0, used + v], nodes[1, used + v] = a, na
         nodes[2, used + v], nodes[3, used + v] = b[v], nb[v]
@@ -203,13 +187,12 @@ def two_coin_messages_of_many(
     peak : ndarray of shape (2,)
         Log-odds of the two coins at the peak in the last round, or where to begin; changed in place.
     """
-    odds = probabilities(incoming)
+    first, places, weights, point_ones, point_zeros = gather(incoming, ones, zeros)
+    points = (probabilities(places), weights, point_ones, point_zeros)
     slopes = np.empty(5)
-    _climb(odds, ones, zeros, alpha, beta, peak, slopes)
+    _climb(points, alpha, beta, peak, slopes)
     xx, xy, yy = max(-slopes[2], 1e-3), -slopes[3], max(-slopes[4], 1e-3)
-    coarse = 1 if len(odds) >= _VERY_MANY else 0
-    distance, negligible = _STEPS[coarse], _NEGLIGIBLE[coarse]
-    x_step = distance * math.sqrt(yy / max(xx * yy - xy * xy, 1e-4 * xx * yy))
+    x_step = _STEP * math.sqrt(yy / max(xx * yy - xy * xy, 1e-4 * xx * yy))
     nodes = np.empty((5, 64 * _PIECE))
     used = 0
     highest = -np.inf
@@ -221,34 +204,33 @@ def two_coin_messages_of_many(
             x = peak[0] + direction * row * x_step
             # the ridge goes on as it went
             y, before = 2.0 * y - before, y
-            y, deviation = _top_of_row(x, y, odds, ones, zeros, alpha, beta, slopes)
+            y, deviation = _top_of_row(x, y, points, alpha, beta, slopes)
             of_row = -np.inf
             for side in (1, -1):
-                step = side * distance * deviation
+                step = side * _STEP * deviation
                 begin = y if side > 0 else y + step
                 for piece in range(_MOST_PIECES):
                     if used + _PIECE > nodes.shape[1]:
                         larger = np.empty((5, 2 * nodes.shape[1]))
                         larger[:, :used] = nodes[:, :used]
                         nodes = larger
-                    last, most = _add_piece(
-                        x, begin + step * piece * _PIECE, step, odds, ones, zeros, alpha, beta, nodes, used
-                    )
+                    last, most = _add_piece(x, begin + step * piece * _PIECE, step, points, alpha, beta, nodes, used)
                     used += _PIECE
                     of_row, highest = max(of_row, most), max(highest, most)
-                    if last < highest - negligible:
+                    if last < highest - _NEGLIGIBLE:
                         break
-            if of_row < highest - negligible or abs(x) > 2.0 * _FARTHEST:
+            if of_row < highest - _NEGLIGIBLE or abs(x) > 2.0 * _FARTHEST:
                 break
-    _sum_nodes(odds, ones, zeros, nodes[:, :used], highest, negligible, out)
+    at_points = np.empty(len(places))
+    _sum_nodes(points, nodes[:, :used], highest, at_points)
+    spread(incoming, first, at_points, out)
 
 
 @njit(nogil=True, cache=True)
-def _sum_nodes(
-    odds: Floats, ones: Codes, zeros: Codes, nodes: Floats, highest: float, negligible: float, out: Floats
-) -> None:
+def _sum_nodes(points: Points, nodes: Floats, highest: float, out: Floats) -> None:
     """Write the messages from the coins and log-weights of the nodes."""
-    chosen = np.flatnonzero(nodes[4] > highest - negligible)
+    odds, _, ones, zeros = points
+    chosen = np.flatnonzero(nodes[4] > highest - _NEGLIGIBLE)
     a, na, b, nb = nodes[0][chosen], nodes[1][chosen], nodes[2][chosen], nodes[3][chosen]
     weight = np.exp(nodes[4][chosen] - highest)
     up, down = np.empty(len(chosen)), np.empty(len(chosen))

@@ -30,6 +30,7 @@ from crowdclust_app.inference.binary import (
 from crowdclust_app.inference.binary.bp import max_product_messages
 from crowdclust_app.inference.binary.bp_kernels import one_coin_messages, two_coin_messages
 from crowdclust_app.inference.binary.bp_large import two_coin_messages_of_many
+from crowdclust_app.inference.binary.bp_points import gather, spread
 from crowdclust_app.inference.binary.quadrature import BetaNodes
 
 
@@ -158,6 +159,30 @@ def test_a_worker_with_very_many_labels_sends_the_same_messages(spread: float, a
     np.testing.assert_allclose(near, exact, rtol=1e-4, atol=1e-6)
     if spread == 4.0:
         np.testing.assert_allclose(near, exact, atol=1e-9)
+
+
+def test_points_stand_for_the_labels_of_a_busy_worker() -> None:
+    rng = np.random.default_rng(5)
+    incoming = np.concatenate([rng.normal(0.0, 8.0, 3000), np.full(40, 600.0), np.full(3, -600.0), np.full(30, -4.0)])
+    ones = (np.arange(len(incoming)) > 1500).astype(np.int64)
+    first, places, weights, point_ones, point_zeros = gather(incoming, ones, 1 - ones)
+    # certain is certain: a label in a cell of its own keeps its log-odds, others end where doubles do
+    places = np.clip(places, -36, 36)
+    assert len(places) < 0.3 * len(incoming)
+    assert ((point_ones + point_zeros) == 1).all()
+    for group in (0, 1):
+        mine = ones == group
+        assert weights[point_ones == group].sum() == pytest.approx(mine.sum())
+        for shift in (-3.0, 0.0, 0.7, 5.0):
+            whole = np.logaddexp(0.0, shift - np.clip(incoming[mine], -36, 36)).sum()
+            few = (weights * np.logaddexp(0.0, shift - places))[point_ones == group].sum()
+            assert few == pytest.approx(whole, rel=1e-11)
+    out = np.empty(len(incoming))
+    spread(incoming, first, np.tanh(0.4 * places), out)
+    np.testing.assert_allclose(out, np.tanh(0.4 * np.clip(incoming, -36, 36)), atol=1e-10)
+    few = np.array([0.5, -2.0, 0.5])
+    first, places, weights, *_ = gather(few, np.array([0, 0, 1]), np.array([1, 1, 0]))
+    assert (places.tolist(), weights.tolist(), first.tolist()) == (few.tolist(), [1.0] * 3, [-1, -2, -3])
 
 
 def test_belief_propagation_with_haldanes_prior_is_kos() -> None:
