@@ -208,22 +208,23 @@ def _photos(settings: ExpertBenchSettings, data: _Data, watch: Watch, cancel: Ca
     photos = data.photos
     assert photos is not None
     pool = 2 * len(photos.X) // 3
+    sets = photos, balanced(photos)
     chosen = Asking(
-        settings.all_seeds, sets=(photos,), strategies=BOTH_ENDS, pool=pool, rounds=pool - 20, every=10,
-        workers=SIX_WORKERS,
-    )  # fmt: skip
+        settings.all_seeds, sets=sets, strategies=BOTH_ENDS, pool=pool, rounds=pool - 20, every=10, workers=SIX_WORKERS
+    )
     if settings.quick:
         chosen = replace(chosen, start=6, rounds=6, every=3)
     outcome = run_asking(chosen, lambda items, kind, seed: AskingLearner(items, kind, seed, cancel), watch)
     rows = []
     votes, learning = (strategy.name for strategy in BOTH_ENDS)
-    # the accuracies that the vote comes to, each from the questions at which it first does
-    reached = sorted({round(row[5], 3) for row in outcome.figures.rows if row[1] == votes})
-    for accuracy in reached:
-        needed = questions_needed(outcome, accuracy - 5e-4)
-        pair = needed[photos.name, votes], needed[photos.name, learning]
-        share = None if None in pair or not pair[0] else pair[1] / pair[0]  # type: ignore[operator]
-        rows.append((photos.name, accuracy, *pair, share))
+    for one in chosen.sets:
+        # the accuracies that the vote comes to, each from the questions at which it first does
+        reached = {round(row[5], 3) for row in outcome.figures.rows if row[:2] == (one.name, votes)}
+        for accuracy in sorted(reached):
+            needed = questions_needed(outcome, accuracy - 5e-4)
+            pair = needed[one.name, votes], needed[one.name, learning]
+            share = None if None in pair or not pair[0] else pair[1] / pair[0]  # type: ignore[operator]
+            rows.append((one.name, accuracy, *pair, share))
     header = ("data", "accuracy", "questions_majority", "questions_learning", "share")
     return replace(outcome, sheets=(Sheet("needed", header, tuple(rows)),))
 
@@ -235,6 +236,19 @@ _RUN: dict[str, Callable[[ExpertBenchSettings, _Data, Watch, CancelToken | None]
     "active-sets": _active_sets,
     "photos": _photos,
 }
+
+
+def balanced(items: FeatureSet) -> FeatureSet:
+    """As many items of no as of yes: where nearly all are no, saying no to everything is hard to beat."""
+    import numpy as np
+
+    from crowdclust_app.evaluation.experiments.expert_sets import rows_of
+
+    rng = np.random.default_rng(0)
+    sides = [rng.permutation(np.flatnonzero(items.truth == side)) for side in (0, 1)]
+    count = min(map(len, sides))
+    chosen = np.sort(np.concatenate([side[:count] for side in sides]))
+    return replace(rows_of(items, chosen), name=f"{items.name}, balanced")
 
 
 def _small_sets() -> tuple[FeatureSet, ...]:

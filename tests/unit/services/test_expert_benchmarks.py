@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from PIL import Image
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.services.expert_benchmarks import PARTS, ExpertBenchSettings, run_expert_bench
+from crowdclust_app.services.expert_benchmarks import PARTS, ExpertBenchSettings, balanced, run_expert_bench
 from crowdclust_app.services.expert_data import read_feature_sets, read_photos
 
 
@@ -56,7 +57,7 @@ def test_every_part_has_its_tables_and_its_plot(data: Path, tmp_path: Path) -> N
         assert any(text.startswith(f"{part}: ") for text in texts)
     assert (out / "experts_photos.png").read_bytes().startswith(b"\x89PNG")
     with (out / "experts_photos_needed.csv").open(newline="") as file:
-        assert {row["data"] for row in csv.DictReader(file)} == {"trash, glass?"}
+        assert {row["data"] for row in csv.DictReader(file)} == {"trash, glass?", "trash, glass?, balanced"}
     assert any(row["quantity"].startswith("accuracy of") for row in report.summary["raykar"])
     assert [name for name, _, _ in report.more] == [*PARTS[1:], "needed"]
 
@@ -88,6 +89,8 @@ def test_features_and_photos_are_found_in_folders(data: Path) -> None:
     photos = read_photos(data, "glass")
     assert photos is not None
     assert (photos.name, len(photos.X), int(photos.truth.sum()), photos.scale) == ("trash, glass?", 30, 15, False)
+    even = balanced(replace(photos, truth=np.arange(30) % 5 // 4))
+    assert (even.name, len(even.X), int(even.truth.sum())) == ("trash, glass?, balanced", 12, 6)
     assert read_photos(data, "metal") is None
     pixels = data / "pictures"
     pixels.mkdir()
