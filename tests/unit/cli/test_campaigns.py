@@ -11,6 +11,7 @@ import pytest
 from campaign_making import SmallDisk, do_next
 
 from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.categories import move, read_categories, rename
 
 FAST = ("--dimensions", 2, "--starts", 1, "--label-weight", 0.5)
 
@@ -61,6 +62,28 @@ def test_labels_are_imported_into_a_question_set(run, campaign: Path, tmp_path: 
     wrong = run("import", campaign, labels, "--question", "Is it red?")
     assert wrong.code == 2
     assert "answers no question" in wrong.err
+
+
+def test_the_leads_categories_are_in_what_fit_and_export_write(
+    run, campaign: Path, responses: Path, tmp_path: Path
+) -> None:
+    assert run("import", campaign, responses).code == 0
+    assert run("fit", campaign, *FAST, "--clusters", 2).code == 0
+    with Campaign.open(campaign) as opened:
+        state = read_categories(opened, 1, 2)
+        state = rename(opened, state, 1, '=the "first", of two')
+        labels = dict(zip(opened.run(1).item_names, opened.run(1).result.labels.tolist(), strict=True))
+        moved = next(name for name, label in labels.items() if label == 2)
+        move(opened, state, [moved], 1)
+    assert run("fit", campaign, *FAST, "--clusters", 2, "--seed", 1, "--out", "fitted").code == 0
+    assert run("export", campaign, "--out", "exported").code == 0
+    for folder in ("fitted", "exported"):
+        with (tmp_path / folder / "clusters.csv").open(newline="", encoding="utf-8") as file:
+            rows = {row["item"]: row for row in csv.DictReader(file)}
+        called = '\'=the "first", of two'  # no formula for a spreadsheet
+        assert {row["category"] for row in rows.values()} == {called, ""}, folder
+        assert rows[moved]["category"] == rows[moved]["override"] == called
+        assert sum(bool(row["override"]) for row in rows.values()) == 1
 
 
 def test_import_fit_export_check(run, campaign: Path, responses: Path, tmp_path: Path) -> None:
