@@ -79,9 +79,7 @@ def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
             campaign, args.out, (TABLES, *args.parts), args.anonymous, progress=console.progress, cancel=cancel
         )
     summary = read_summary(args.out)
-    tables = set(summary["files"])
-    others = [file.name for file in files if file.name not in tables]
-    console.finish({**summary, "also": others}, [*(f"Wrote {file}" for file in files), *summary["warnings"]])
+    console.finish(summary, [*(f"Wrote {file}" for file in files), *summary["warnings"]])
     return 0
 
 

@@ -23,6 +23,7 @@ from crowdclust_app.services.sorted_images import (
     refuse_used,
     write_folders,
 )
+from crowdclust_app.services.writing import read_summary, write_summary
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -119,7 +120,9 @@ def export_parts(
     if others:
         written += _write_others(campaign, out, others, anonymous, number, progress, cancel, write_pdf)
     if TABLES in chosen:
+        also = [path.name for path in written]
         written = [*export_campaign(campaign, out, anonymous, run, progress, cancel), *written]
+        write_summary(out, {**read_summary(out), "also": also})
     return tuple(written)
 
 

@@ -20,7 +20,7 @@ ALLOWED = {
     # simulated campaigns follow a plan
     "evaluation": {"domain", "sampling", "numpy", "scipy", "numba"},
     "storage": {"domain", "sqlalchemy"},
-    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib", "skimage", "onnxruntime"},
+    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib", "skimage", "onnxruntime", "jinja2"},
     "services": {
         "domain",
         "sampling",
@@ -47,6 +47,7 @@ HEAVY = {
     "matplotlib",
     "skimage",
     "onnxruntime",
+    "jinja2",
 }
 
 

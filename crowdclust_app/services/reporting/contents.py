@@ -19,6 +19,7 @@ from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.reporting.findings import clusters_section, glance_section, photo_maker
 from crowdclust_app.services.reporting.method import method_section
 from crowdclust_app.services.reporting.people import verification_section, workers_section
+from crowdclust_app.services.reporting.tree import tree_section
 from crowdclust_app.services.result_tables import Fitted, heldout_of_workers
 from crowdclust_app.services.worker_plots import confusion_grid, pareto_plot, rank_plot
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaigns import Campaign
 
-_STEPS = 7
+_STEPS = 8
 
 
 def campaign_report(
@@ -119,6 +120,9 @@ def _sections(
     )
     yield clusters_section(view, names, photo_maker(view, overview.files), (embedding,))
     yield from _truth_section(campaign, view, names)
+    tree = tree_section(campaign, view.run.number, cancel)
+    if tree is not None:
+        yield tree
     fitted = Fitted(view.run.result, view.run.item_names, view.run.worker_names, view.run.stage)
     yield workers_section(view, heldout_of_workers(fitted), label, _worker_figures(view, label))
     verification = verification_section(campaign, cancel)

@@ -13,6 +13,7 @@ from nested_campaign import QUICK, category, kind, maker, nested, rows_of, sort_
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.report import DataTable
 from crowdclust_app.io.tables import write_table
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.categories import merge, move, read_categories, rename, split_off
@@ -23,6 +24,8 @@ from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.fitting import Run, fit_campaign
 from crowdclust_app.services.importing import import_table
 from crowdclust_app.services.leaves import leaves_below
+from crowdclust_app.services.reporting import campaign_report
+from crowdclust_app.services.reporting.tree import INDENT, tree_section
 from crowdclust_app.services.stages import cluster_items, find_stage, remove_stage, stage_list, subdivide
 
 SMALL = PlanSettings(items_per_hit=6, redundancy=2, workers_per_hit=3)
@@ -249,3 +252,18 @@ def test_a_response_does_not_bring_items_into_a_stage_that_a_run_made(
     write_table(file, ("hit", "worker", "item", "group", "stage"), [rows[0]])
     assert import_table(campaign, file).added == 1
     assert check_campaign(campaign.path).ok
+
+
+def test_a_report_shows_the_tree_with_what_cannot_be_divided(tree: tuple[Campaign, Run, dict[int, int]]) -> None:
+    campaign, run, clusters = tree
+    rename(campaign, read_categories(campaign, run.number, 3), clusters[0], ODD_NAME)
+    section = tree_section(campaign, run.number)
+    assert section is not None
+    table = section.blocks[-1]
+    assert isinstance(table, DataTable)
+    words = [row[0].strip() for row in table.rows]
+    assert ODD_NAME in words
+    assert "cannot be divided further" in words
+    assert sum(row[0].startswith(INDENT) for row in table.rows) >= 3
+    titles = [part.title for part in campaign_report(campaign, run.number).sections]
+    assert "Stages" in titles
