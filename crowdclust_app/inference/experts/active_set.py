@@ -26,14 +26,7 @@ from crowdclust_app.inference.experts.learning import (
     mirrored,
     stands_on_its_head,
 )
-from crowdclust_app.inference.experts.posterior import (
-    DenseEngine,
-    FactorEngine,
-    Improper,
-    Posterior,
-    cholesky,
-    solve_lower,
-)
+from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine, Posterior
 from crowdclust_app.inference.experts.propagation import Propagated, Sites, propagate
 from crowdclust_app.inference.experts.sites import (
     Crowd,
@@ -43,6 +36,7 @@ from crowdclust_app.inference.experts.sites import (
     largest_change,
     update_sites,
 )
+from crowdclust_app.inference.experts.triangular import Improper, cholesky, solve_lower
 
 Rule = Literal["variance", "predictive", "random"]
 RULES: tuple[Rule, ...] = get_args(Rule)

@@ -170,7 +170,7 @@ def _climb(engine: Engine, noise: Floats, labels: CrowdLabels, crowd: Crowd, sit
         if change < learner.tolerance and tolerance <= _STRICT * learner.tolerance:
             converged = True
             break
-        tolerance = min(max(0.2 * change, ROUGH), EARLY)
+        tolerance = min(max(0.5 * change, ROUGH), EARLY)
     return Learned(crowd, found, converged, turned=False)
 
 

@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.inference.binary.table import Floats
+from crowdclust_app.inference.experts.triangular import (
+    Improper,
+    cholesky,
+    column_squares,
+    factor_and_inverse,
+    inverse_of,
+    solve_lower,
+    solve_upper,
+)
 
-# scipy's triangular solver keeps the interpreter locked; in slices of so many operations the window stays alive.
-_OPERATIONS = 6e7
-# Columns of an inverse that are found at once.
-_COLUMNS = 96
 # Precisions below this share of the prior's say too little to find a variance from what they leave.
 _SMALL = 1e-3
-
-
-class Improper(ArithmeticError):  # noqa: N818 - an answer of the algebra, on which the step is shortened
-    """These sites and this prior have no proper Gaussian."""
 
 
 class Posterior(Protocol):
@@ -44,70 +45,6 @@ class Engine(Protocol):
     def posterior(self, precision: Floats, shift: Floats) -> Posterior:
         """Combine the prior with sites `tau`, `nu`; shape (n,) each."""
         ...
-
-
-def cholesky(matrix: Floats) -> Floats:
-    """Factor a symmetric matrix; lower triangle, in C order.
-
-    Raises
-    ------
-    Improper
-        When it is not positive definite.
-    """
-    try:
-        return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        raise Improper from None
-
-
-def solve_lower(lower: Floats, right: Floats) -> Floats:
-    """Solve `L X = B`.
-
-    Parameters
-    ----------
-    lower : ndarray of shape (m, m)
-        `L`, in C order.
-    right : ndarray of shape (m, k)
-        `B`; overwritten when it is in Fortran order.
-    """
-    from scipy.linalg.blas import dtrsm
-
-    right = np.asfortranarray(right)
-    rows, columns = right.shape
-    if not rows or not columns:
-        return right
-    step = max(16, int(_OPERATIONS / (rows * rows)))
-    for begin in range(0, columns, step):
-        part = right[:, begin : begin + step]
-        done = dtrsm(1.0, lower.T, part, lower=0, trans_a=1, overwrite_b=1)
-        if not np.shares_memory(done, part):
-            part[:] = done
-    return right
-
-
-def solve_upper(lower: Floats, right: Floats) -> Floats:
-    """Solve `L' x = b`; shapes (m, m), (m,)."""
-    from scipy.linalg.blas import dtrsv
-
-    return np.asarray(dtrsv(lower.T, right)) if len(right) else right
-
-
-def inverse_of(lower: Floats) -> Floats:
-    """`L^-1`; lower triangle, shape (m, m)."""
-    size = len(lower)
-    found = np.zeros((size, size), order="F")
-    for begin in range(0, size, _COLUMNS):
-        end = min(begin + _COLUMNS, size)
-        # above these columns there is nothing
-        part = np.zeros((size - begin, end - begin), order="F")
-        part[np.diag_indices(end - begin)] = 1.0
-        found[begin:, begin:end] = solve_lower(np.ascontiguousarray(lower[begin:, begin:]), part)
-    return found
-
-
-def column_squares(matrix: Floats) -> Floats:
-    """Sum the squares of each column; shape (k,)."""
-    return np.asarray(np.einsum("ij,ij->j", matrix, matrix))
 
 
 @dataclass(slots=True)
@@ -277,8 +214,7 @@ class DenseEngine:
         B = (K if len(above) == len(precision) else K[np.ix_(above, above)]) * roots
         B *= roots[:, None]
         B[np.diag_indices_from(B)] += 1.0
-        lower = cholesky(B)
-        inverse = inverse_of(lower)
+        lower, inverse = factor_and_inverse(B)
         log_determinant = 2.0 * float(np.log(np.diagonal(lower)).sum())
         V, lower_below, H = np.empty((len(above), 0)), np.empty((0, 0)), np.empty((0, len(above)))
         if len(below):

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.inference.binary.table import Floats
-from crowdclust_app.inference.experts.posterior import Engine, Improper, Posterior
+from crowdclust_app.inference.experts.posterior import Engine, Posterior
 from crowdclust_app.inference.experts.sites import Evidence, SiteUpdate, update_sites
+from crowdclust_app.inference.experts.triangular import Improper
 
 _CAP = 0.9
 _PATIENCE = 150

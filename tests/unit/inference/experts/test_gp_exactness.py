@@ -18,9 +18,10 @@ from gp_problems import (
 
 from crowdclust_app.inference.experts.kernel import Kernel, log_gradients, squared_distances
 from crowdclust_app.inference.experts.learning import kernel_gradient
-from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine, Improper
+from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine
 from crowdclust_app.inference.experts.propagation import Sites, propagate
 from crowdclust_app.inference.experts.sites import Crowd, Evidence, evidence_of, responsibilities, update_sites
+from crowdclust_app.inference.experts.triangular import Improper, factor_and_inverse, inverse_of
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -311,3 +312,16 @@ def test_exchanging_the_two_constants_negates_the_value_and_keeps_the_precision(
     # negative exactly where the cavity says the opposite of the labels, strongly enough
     against = np.sign(evidence.positive - evidence.negative) != np.sign(mean)
     assert against[one.precision < 0].all()
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 161, 333])
+def test_factors_by_halves_are_the_factors(size: int) -> None:
+    root = np.random.default_rng(size).normal(size=(size, size))
+    matrix = root @ root.T + size * np.eye(size)
+    lower, inverse = factor_and_inverse(matrix)
+    assert lower == pytest.approx(np.linalg.cholesky(matrix), abs=1e-9)
+    assert inverse @ lower == pytest.approx(np.eye(size), abs=1e-9)
+    assert inverse_of(lower) == pytest.approx(inverse, abs=1e-9)
+    matrix[-1, -1] = -1.0
+    with pytest.raises(Improper):
+        factor_and_inverse(matrix)
