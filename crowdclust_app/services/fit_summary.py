@@ -15,6 +15,7 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.services.run_verdicts import (
     choice_sentence,
+    convergence_sentence,
     label_weight_sentence,
     lost_clusters_sentence,
     stability_sentences,
@@ -136,12 +137,7 @@ def verdicts(
         Convergence, agreement of the starts, structure, what was chosen, what the design cannot answer, the label
         weight, workers who sort oddly.
     """
-    iterations = arrays["n_iterations"]
-    rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
-    if arrays["converged"]:
-        sentences = [f"The fit converged after {rounds}."]
-    else:
-        sentences = [f"The fit had not converged after {rounds}; its figures could still change."]
+    sentences = [convergence_sentence(arrays)]
     sentences.append(_about_starts(arrays["start_bounds"]))
     if settings.get("folds", 0):
         sentences.append(structure_sentence(heldout))

@@ -332,7 +332,8 @@ def fit_table(
     arrays = _arrays(model, table)
     stability = cluster_stability(table, model, draws, settings.seed, progress, cancel) if draws else None
     seconds = time.perf_counter() - began
-    summary = summarise(table, settings.as_dict(), arrays, seconds=seconds, heldout=model.heldout_, stability=stability)
+    told = {**arrays, "n_unchanged": model.n_unchanged_}
+    summary = summarise(table, settings.as_dict(), told, seconds=seconds, heldout=model.heldout_, stability=stability)
     return FitResult(**arrays, start_traces=sweeps.traces, summary=summary)
 
 

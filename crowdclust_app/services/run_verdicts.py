@@ -18,6 +18,8 @@ _SURE = 2.0
 # below the second too little to be of use.
 _NOTHING, _LITTLE = 0.01, 0.05
 NO_STRUCTURE, TRACE, STRUCTURE = "none", "trace", "found"
+# Iterations without a change of clusters after which they are settled.
+_SETTLED = 10
 # Names that a sentence lists; more are counted.
 _NAMES = 5
 
@@ -60,6 +62,25 @@ def structure_sentence(heldout: HeldOut | None) -> str:
     return (
         f"There is structure: held-out responses are predicted better by the clusters than by one base rate a worker "
         f"({figures}); {heldout.accuracy:.1%} of their pair labels are met."
+    )
+
+
+def convergence_sentence(arrays: Mapping[str, Any]) -> str:
+    """Whether the fit came to rest; where it did not, whether that matters to the clusters."""
+    iterations = arrays["n_iterations"]
+    rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
+    if arrays["converged"]:
+        return f"The fit converged after {rounds}."
+    unchanged = arrays.get("n_unchanged", 0)
+    if unchanged < _SETTLED:
+        return f"The fit had not converged after {rounds}; its figures could still change."
+    bounds = [bound for phase, bound in arrays.get("lower_bounds", ()) if phase == "joint"][-_SETTLED:]
+    rising = (
+        f", by {(bounds[-1] - bounds[0]) / max(abs(bounds[-1]), 1e-9):.2%} in the last {len(bounds)}" if bounds else ""
+    )
+    return (
+        f"The bound was still rising after {rounds}{rising}, but no item changed its cluster in the last {unchanged}: "
+        "the clusters are settled, and workers' figures can change a little."
     )
 
 

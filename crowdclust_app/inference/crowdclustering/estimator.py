@@ -105,6 +105,8 @@ class Crowdclustering:
         Joint iterations of the best start.
     converged_ : bool
         Whether they sufficed.
+    n_unchanged_ : int
+        In how many of the last of them no item changed its cluster.
     heldout_ : HeldOut or None
         How well held-out responses are predicted, and what was chosen by them.
     dimensions_, label_weight_, fitted_settings_ : int, float, Settings
@@ -141,6 +143,7 @@ class Crowdclustering:
     start_bounds_: tuple[float, ...]
     n_iterations_: int
     converged_: bool
+    n_unchanged_: int
     heldout_: HeldOut | None
     dimensions_: int
     label_weight_: float
@@ -304,6 +307,7 @@ class Crowdclustering:
         self.lower_bounds_ = best.trace
         self.n_iterations_ = best.iterations
         self.converged_ = best.converged
+        self.n_unchanged_ = best.unchanged
         self.temperature_ = 1.0
         self.weights_, self.weight_variances_ = beliefs.weights, beliefs.weight_variances
         self.biases_, self.bias_variances_ = beliefs.biases, beliefs.bias_variances

@@ -23,7 +23,7 @@ from crowdclust_app.inference.crowdclustering.refinement_kernels import count_pa
 
 # Clusters that merging begins from, and how many times as many as are wanted where that is more; with very many
 # workers fewer, so that their tables stay small.
-MOST = 30
+MOST = 24
 MORE = 1.5
 LARGEST_TABLES = 4_000_000
 # Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.

@@ -120,6 +120,8 @@ class Outcome:
         Joint iterations done.
     converged
         Whether the bound stood still before the iterations ran out.
+    unchanged
+        In how many of the last joint iterations no item changed its cluster.
     trace
         `(phase, bound)` of every round.
     """
@@ -131,6 +133,7 @@ class Outcome:
     bound: float
     iterations: int
     converged: bool
+    unchanged: int
     trace: tuple[tuple[str, float], ...]
 
 
@@ -181,9 +184,9 @@ def try_again(first: Outcome, reporter: Reporter) -> Outcome:
 def finish(layered: Beliefs, grown: Mixture, reporter: Reporter, rival: Sequence[float] = ()) -> Outcome:
     """Run the joint phase from what the layers and the growth found, which stay as they are."""
     beliefs = layered.copy()
-    mixture, bound, iterations, converged = run_joint(beliefs, grown, reporter, rival)
+    mixture, bound, iterations, converged, unchanged = run_joint(beliefs, grown, reporter, rival)
     trace = tuple(reporter.trace)
-    return Outcome(layered, grown, beliefs, mixture, bound, iterations, converged, trace)
+    return Outcome(layered, grown, beliefs, mixture, bound, iterations, converged, unchanged, trace)
 
 
 def run_layers(beliefs: Beliefs, reporter: Reporter) -> None:
@@ -249,16 +252,20 @@ def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter, origin: F
 
 def run_joint(
     beliefs: Beliefs, mixture: Mixture, reporter: Reporter, rival: Sequence[float] = ()
-) -> tuple[Mixture, float, int, bool]:
-    """Everything in turn, until the bound stands still, the iterations run out or a rival is clearly ahead."""
+) -> tuple[Mixture, float, int, bool, int]:
+    """Everything in turn, until the bound stands still, the iterations run out or a rival is clearly ahead.
+
+    Returns the mixture, the bound, the iterations, whether they sufficed, and in how many of the last no item moved.
+    """
     settings = beliefs.settings
     round_of = held_round if isinstance(settings.clusters, int) else one_round
     before = -np.inf
     converged = False
-    iteration = 0
+    iteration = unchanged = 0
     revision = FIRST_REVISION
     while iteration < settings.max_iterations and not converged:
         iteration += 1
+        components = together_of(mixture)
         beliefs.update_items(*position_prior(mixture))
         mixture, mixture_bound = round_of(mixture.memberships, beliefs.mean, beliefs.variance, settings)
         rest = mixture_bound + position_entropy(beliefs) - worker_divergence(beliefs)
@@ -267,6 +274,7 @@ def run_joint(
         beliefs.update_biases(sums)
         beliefs.learn_prior()
         reporter.report(JOINT, iteration, bound, mixture.size)
+        unchanged = unchanged + 1 if np.array_equal(components, together_of(mixture)) else 0
         converged = abs(bound - before) <= settings.tolerance * abs(bound)
         before = bound
         if iteration == RACE and len(rival) >= RACE and bound < rival[RACE - 1]:
@@ -278,4 +286,10 @@ def run_joint(
             mixture = revised
     # the last biases, prior and revisions are not in the bound yet
     mixture, mixture_bound = round_of(mixture.memberships, beliefs.mean, beliefs.variance, settings)
-    return mixture, fixed_part(beliefs) + mixture_bound, iteration, converged
+    return mixture, fixed_part(beliefs) + mixture_bound, iteration, converged, unchanged
+
+
+def together_of(mixture: Mixture) -> Ints:
+    """The first item of each item's likeliest component: the same however the components are sorted; (n,)."""
+    _, first, number = np.unique(np.argmax(mixture.memberships, axis=1), return_index=True, return_inverse=True)
+    return np.asarray(first[number], dtype=np.int64)

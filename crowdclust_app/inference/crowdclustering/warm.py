@@ -94,7 +94,7 @@ def refit(
     run_layers(beliefs, reporter)
     assert isinstance(settings.clusters, int)
     mixture = run_partition(beliefs, min(settings.clusters, len(shown)), reporter)
-    mixture, _, _, _ = run_joint(beliefs, mixture, reporter)
+    mixture, _, _, _, _ = run_joint(beliefs, mixture, reporter)
     found = np.zeros(table.n_items, dtype=np.int64)
     found[shown] = 1 + np.argmax(mixture.memberships, axis=1)
     return found

@@ -10,7 +10,7 @@ import pytest
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.services.fitting import FitSettings, fit_table
-from crowdclust_app.services.run_verdicts import structure, structure_sentence
+from crowdclust_app.services.run_verdicts import convergence_sentence, structure, structure_sentence
 
 
 def heldout(gain: float, error: float) -> SimpleNamespace:
@@ -38,6 +38,14 @@ def test_where_nothing_was_predicted_nothing_is_said_of_structure() -> None:
     assert structure(None) is None
     assert structure(SimpleNamespace(pairs=0)) is None
     assert "could be held out" in structure_sentence(None)
+
+
+def test_a_lead_is_told_whether_it_matters_that_a_fit_has_not_converged() -> None:
+    arrays = {"n_iterations": 100, "converged": False, "lower_bounds": [("layers", -9.0)] + [("joint", -100.0)] * 30}
+    assert convergence_sentence(arrays).endswith("its figures could still change.")
+    settled = convergence_sentence(arrays | {"n_unchanged": 60})
+    assert "no item changed its cluster in the last 60: the clusters are settled" in settled
+    assert convergence_sentence(arrays | {"converged": True}) == "The fit converged after 100 joint iterations."
 
 
 def shuffled(table: ResponseTable, seed: int) -> ResponseTable:
