@@ -11,6 +11,27 @@ from crowdclust_app.inference.binary.table import Codes, Floats
 
 
 @njit(nogil=True, cache=True)
+def _draw_weights(
+    rng: np.random.Generator, alpha: float, beta: float, right: Floats, counts: Floats, weight: Floats
+) -> None:
+    """Draw each worker's accuracy and write its log-odds."""
+    for j in range(len(weight)):
+        p = rng.beta(alpha + right[j], beta + counts[j] - right[j])
+        p = min(max(p, 1e-12), 1.0 - 1e-12)
+        weight[j] = math.log(p) - math.log1p(-p)
+
+
+@njit(nogil=True, cache=True)
+def _draw_classes(rng: np.random.Generator, log_odds: Floats, kept: bool, classes: Codes, total: Floats) -> None:
+    """Draw each task's class; where the sweep counts its probability is added to the total."""
+    for i in range(len(classes)):
+        probability = 1.0 / (1.0 + math.exp(-min(max(log_odds[i], -700.0), 700.0)))
+        classes[i] = 1 if rng.random() < probability else 0
+        if kept:
+            total[i] += probability
+
+
+@njit(nogil=True, cache=True)
 def gibbs_sweeps(
     rng: np.random.Generator,
     sweeps: int,
@@ -65,10 +86,7 @@ def gibbs_sweeps(
         for t in range(len(task)):
             if classes[task[t]] == label[t]:
                 right[worker[t]] += 1.0
-        for j in range(workers):
-            p = rng.beta(alpha + right[j], beta + counts[j] - right[j])
-            p = min(max(p, 1e-12), 1.0 - 1e-12)
-            weight[j] = math.log(p) - math.log1p(-p)
+        _draw_weights(rng, alpha, beta, right, counts, weight)
         if estimated:
             second = classes.sum()
             share = rng.beta(1.0 + second, 1.0 + tasks - second)
@@ -79,9 +97,5 @@ def gibbs_sweeps(
                 log_odds[task[t]] += weight[worker[t]]
             else:
                 log_odds[task[t]] -= weight[worker[t]]
-        for i in range(tasks):
-            probability = 1.0 / (1.0 + math.exp(-min(max(log_odds[i], -700.0), 700.0)))
-            classes[i] = 1 if rng.random() < probability else 0
-            if kept:
-                total[i] += probability
+        _draw_classes(rng, log_odds, kept, classes, total)
     return share

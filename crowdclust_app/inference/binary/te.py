@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowdclust_app.domain.errors import UserError
 from crowdclust_app.inference.binary.base import Aggregator
 from crowdclust_app.inference.binary.posterior import Posterior, log_odds_to_log_probabilities
 from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_sums
+from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable, weighted_sums
 
 # Workers between two looks at the cancel token.
 _SLICE = 64
 # Reliability is 2 p - 1; this keeps the weight of a worker who always agreed finite.
 _LARGEST = 1.0 - 1e-3
+# Pairs of workers that are compared at most, in both directions: some 60 bytes each.
+MOST_PAIRS = 20_000_000
 # Agreements this close are equal.
 _EQUAL = 1e-9
 
@@ -38,6 +41,7 @@ class TriangularEstimation(Aggregator):
         edges = table.edges
         sign = np.sign(edges.ones - edges.zeros).astype(np.float64)
         used = sign != 0
+        _refuse_too_many(edges.task[used], table)
         shape = (table.n_workers, table.n_tasks)
         at = (edges.worker[used], edges.task[used])
         answers = csr_array((sign[used], at), shape=shape)
@@ -50,8 +54,12 @@ class TriangularEstimation(Aggregator):
         values = agreement.data / overlap.data - 2.0
         rows = np.repeat(np.arange(table.n_workers), np.diff(overlap.indptr))
         keep = rows != overlap.indices
-        neighbours, values = overlap.indices[keep].astype(np.int64), values[keep]
-        pointers = np.searchsorted(rows[keep], np.arange(table.n_workers + 1))
+        rows, neighbours, values = rows[keep], overlap.indices[keep].astype(np.int64), values[keep]
+        del overlap, agreement, keep
+        # a worker's strongest agreements first, so that the search can stop early
+        order = np.lexsort((-np.abs(values), rows))
+        neighbours, values = neighbours[order], values[order]
+        pointers = np.searchsorted(rows, np.arange(table.n_workers + 1))
         squared, mark = np.zeros(table.n_workers), np.zeros(table.n_workers)
         present = np.zeros(table.n_workers, dtype=bool)
         for begin in range(0, table.n_workers, _SLICE):
@@ -60,7 +68,7 @@ class TriangularEstimation(Aggregator):
                 begin, min(begin + _SLICE, table.n_workers), pointers, neighbours, values, mark, present, squared
             )
         run.step(0.0)
-        reliability = self._with_signs(np.sqrt(squared), rows[keep], neighbours, values)
+        reliability = self._with_signs(np.sqrt(squared), rows, neighbours, values)
         weight = np.log1p(reliability) - np.log1p(-reliability)
         prevalence, estimated = self._start_prevalence(table)
         if estimated:
@@ -82,3 +90,12 @@ class TriangularEstimation(Aggregator):
         agreed[np.abs(agreed) < _EQUAL] = 0.0
         signs = np.where(known, np.sign(agreed), 1.0)
         return np.asarray(np.clip(flip * signs * size, -_LARGEST, _LARGEST))
+
+
+def _refuse_too_many(tasks: Codes, table: LabelTable) -> None:
+    """Refuse labels with which nearly everybody in a very large crowd shares a task with everybody."""
+    shared = float((np.bincount(tasks, minlength=1).astype(np.float64) ** 2).sum())
+    pairs = min(shared, float(table.n_workers) ** 2)
+    if pairs > MOST_PAIRS:
+        what = f"te compares every two workers who share a task, here about {pairs / 2:,.0f} pairs"
+        raise UserError(what, todo=f"it takes up to {MOST_PAIRS // 2:,}; take another method, such as em2 or sbic-fast")

@@ -29,7 +29,8 @@ def best_pairs(
     begin, end
         Range of workers.
     pointers, neighbours, agreement
-        Compressed rows: for each worker those it overlaps with, and the mean product of their labels.
+        Compressed rows: for each worker those it overlaps with, and the mean product of their labels, those of the
+        largest size first.
     mark, present : ndarray of shape (J,)
         Scratch space; `present` is False throughout.
     squared : ndarray of shape (J,)
@@ -46,7 +47,9 @@ def best_pairs(
             for beyond in range(pointers[other], pointers[other + 1]):
                 third = neighbours[beyond]
                 size = abs(agreement[beyond])
-                if third <= other or third == k or not present[third] or size == 0.0 or size < best:
+                if size == 0.0 or size < best:
+                    break
+                if third <= other or third == k or not present[third]:
                     continue
                 if size > best:
                     best, total, ties = size, 0.0, 0
