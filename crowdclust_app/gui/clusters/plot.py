@@ -56,6 +56,21 @@ class PlotContent:
     badges: Mapping[int, str]
     parts: NDArray[np.int64]
 
+    def looks_like(self, other: PlotContent) -> bool:
+        """Whether both are drawn alike."""
+        mine, theirs = self.colours, other.colours
+        same = mine.values is theirs.values
+        if mine.values is not None and theirs.values is not None:
+            same = np.array_equal(mine.values, theirs.values, equal_nan=True)
+        return (
+            same
+            and self.x is other.x
+            and self.y is other.y
+            and self.badges == other.badges
+            and np.array_equal(mine.groups, theirs.groups)
+            and np.array_equal(self.unsure, other.unsure)
+        )
+
 
 class EmbeddingPlot(QWidget):
     """The plot of a run's items.
@@ -112,6 +127,8 @@ class EmbeddingPlot(QWidget):
         """Plot this; the view stays where the person zoomed to while the axes are the same."""
         before = self._content
         self._content = content
+        if before is not None and content is not None and before.looks_like(content):
+            return
         self._points = np.zeros((0, 2))
         if content is not None:
             self._points = np.column_stack([content.x.values, content.y.values])
@@ -186,8 +203,9 @@ class EmbeddingPlot(QWidget):
         for number, items in sorted(self._members(groups, content.badges), key=lambda found: -len(found[1])):
             part = content.parts[items]
             members = self._points[items[part == np.argmax(np.bincount(part))]]
-            top = float(np.percentile(members[:, 1], 95))
-            x, y = members.mean(axis=0).tolist()
+            near_top = int(0.95 * (len(members) - 1))
+            top = float(np.partition(members[:, 1], near_top)[near_top])
+            x, y = (np.add.reduce(members) / len(members)).tolist()
             badge = NumberBadge(number, (x, y), top, font, edge, content.badges[number])
             self.widget.addItem(badge, ignoreBounds=True)
             self._badges.append(badge)
