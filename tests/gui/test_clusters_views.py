@@ -98,7 +98,7 @@ def test_any_two_axes_can_be_plotted(qtbot: QtBot, window: MainWindow) -> None:
     view = screen.album.view
     assert view is not None
     choose(window, "plot-x", "Position 2")
-    choose(window, "plot-y", "Principal axis 1")
+    choose(window, "plot-y", "Principal 1")
     assert np.array_equal(screen.plot._points[:, 0], view.run.result.positions[:, 1])
     assert screen.plot.widget.getAxis("bottom").labelText == "Position 2"
     low, high = screen.plot.box.viewRange()[0]

@@ -130,7 +130,7 @@ class PlotPanel(QWidget):
             box.blockSignals(True)
             box.clear()
             for axis in self._axes.values():
-                box.addItem(axis.title, axis.key)
+                box.addItem(axis.title.replace(" axis", ""), axis.key)  # short: the box is narrow
             place = box.findData(before[name] or usual)
             box.setCurrentIndex(place if place >= 0 else box.findData(usual))
             box.blockSignals(False)
