@@ -369,12 +369,16 @@ def _inferred_rows(fitted: Sequence[Aggregator]) -> Iterator[tuple[Any, ...]]:
 
 def _reliability_rows(fitted: Sequence[Aggregator], measured: bool) -> Iterator[tuple[Any, ...]]:
     for method in fitted:
-        columns = [
-            method.accuracy_, method.sensitivity_, method.specificity_,
-            method.accuracy_sd_, method.sensitivity_sd_, method.specificity_sd_,
-        ]  # fmt: skip
         precisions = [getattr(method, name, None) for name in ("precision_", "precision_sd_")] if measured else []
         for row, worker in enumerate(method.workers_):
             extra = [None if column is None else float(column[row]) for column in precisions]
-            figures = [float(column[row]) for column in columns]
-            yield worker, int(method.worker_label_counts_[row]), *figures, method.name, *extra
+            yield worker, *reliability_figures(method, row), *extra
+
+
+def reliability_figures(method: Aggregator, row: int) -> tuple[Any, ...]:
+    """What `RELIABILITY_HEADER` has of one worker behind the name."""
+    columns = (
+        method.accuracy_, method.sensitivity_, method.specificity_,
+        method.accuracy_sd_, method.sensitivity_sd_, method.specificity_sd_,
+    )  # fmt: skip
+    return int(method.worker_label_counts_[row]), *(float(column[row]) for column in columns), method.name

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from crowdclust_app.domain.errors import UserError
 
 if TYPE_CHECKING:
     from crowdclust_app.evaluation.experiments.outcome import Outcome, Sheet
@@ -36,6 +39,35 @@ class BenchReport:
     written: tuple[Path, ...]
     warnings: tuple[str, ...]
     more: tuple[tuple[str, tuple[str, ...], tuple[tuple[Any, ...], ...]], ...] = ()
+
+
+def check_seeds(seed: int, seeds: int) -> None:
+    """Refuse numbers that no trial can be made of."""
+    if seeds < 1:
+        raise UserError("the number of seeds must be at least 1", todo="raise it")
+    if seed < 0:
+        raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+
+
+def check_names(kind: str, named: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse a name that is not known."""
+    for name in named:
+        if name not in known:
+            raise UserError(f"there is no {kind} {name}", todo=f"choose from {', '.join(known)}")
+
+
+@contextmanager
+def place_for(out: Path | None) -> Iterator[None]:
+    """The folder that tables and plots will be written to, refused before anything is computed; none when None."""
+    from crowdclust_app.io.atomic import folder_for
+    from crowdclust_app.io.plots import require_matplotlib
+
+    if out is None:
+        yield
+        return
+    require_matplotlib()
+    with folder_for(out):
+        yield
 
 
 def report_of(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.baselines import BASELINES
-from crowdclust_app.services.bench_report import BenchReport, report_of, write_outcome
+from crowdclust_app.services.bench_report import (
+    BenchReport,
+    check_names,
+    check_seeds,
+    place_for,
+    report_of,
+    write_outcome,
+)
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -77,14 +84,11 @@ class BenchSettings:
 
         if self.name not in EXPERIMENTS:
             raise UserError(f"there is no experiment {self.name}", todo=f"choose one of {', '.join(EXPERIMENTS)}")
-        for method in self.methods:
-            if method not in METHODS:
-                raise UserError(f"there is no method {method}", todo=f"choose from {', '.join(METHODS)}")
-        for name in ("seeds", "starts", "restarts"):
+        check_names("method", self.methods, METHODS)
+        check_seeds(self.seed, self.seeds)
+        for name in ("starts", "restarts"):
             if getattr(self, name) < 1:
                 raise UserError(f"the number of {name} must be at least 1", todo="raise it")
-        if self.seed < 0:
-            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
         if self.items and self.name != "scale":
             raise UserError("numbers of items are for scale only", todo="leave --items out")
         if min(self.items, default=36) < 36 or min(self.dimensions, default=0) < 1:
@@ -115,17 +119,9 @@ def run_bench(
     UserError
         When a package or the data is missing, before anything is computed.
     """
-    from contextlib import nullcontext
-
-    from crowdclust_app.io.atomic import folder_for
-
     methods, warnings = _methods(settings)
     known = _known_campaigns(settings.data) if settings.data else ()
-    if out is not None:
-        from crowdclust_app.io.plots import require_matplotlib
-
-        require_matplotlib()
-    with folder_for(out) if out is not None else nullcontext():
+    with place_for(out):
         _warm_up(methods)
         outcome = _EXPERIMENTS[settings.name](settings, methods, known, _Bench(settings, progress, cancel))
         written = write_outcome(settings.name, outcome, out) if out is not None else ()

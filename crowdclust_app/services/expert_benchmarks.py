@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.bench_report import BenchReport, plain_rows, report_of, write_outcome
+from crowdclust_app.services.bench_report import (
+    BenchReport,
+    check_names,
+    check_seeds,
+    place_for,
+    plain_rows,
+    report_of,
+    write_outcome,
+)
 from crowdclust_app.services.label_benchmarks import DATA_VARIABLE
 from crowdclust_app.services.progress import Progress, ProgressReport
 
@@ -59,13 +66,8 @@ class ExpertBenchSettings:
     data: Path | None = None
 
     def __post_init__(self) -> None:
-        for part in self.parts:
-            if part not in PARTS:
-                raise UserError(f"there is no part {part}", todo=f"choose from {', '.join(PARTS)}")
-        if self.seeds < 1:
-            raise UserError("the number of seeds must be at least 1", todo="raise it")
-        if self.seed < 0:
-            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        check_names("part", self.parts, PARTS)
+        check_seeds(self.seed, self.seeds)
         if self.data is not None and not self.data.is_dir():
             raise UserError("there is no such folder", where=str(self.data), todo="name the folder with the data")
 
@@ -107,12 +109,7 @@ def run_expert_bench(
         When a package is missing or the data are wrong, before anything is computed.
     """
     from crowdclust_app.evaluation.experiments.outcome import Watch
-    from crowdclust_app.io.atomic import folder_for
 
-    if out is not None:
-        from crowdclust_app.io.plots import require_matplotlib
-
-        require_matplotlib()
     data = _read(settings, progress, cancel)
     parts = settings.parts or PARTS
     warnings = []
@@ -123,7 +120,7 @@ def run_expert_bench(
         parts = tuple(part for part in parts if part != "photos")
     found: list[tuple[str, Outcome]] = []
     written: list[Path] = []
-    with folder_for(out) if out is not None else nullcontext():
+    with place_for(out):
         for part in parts:
             outcome = _RUN[part](settings, data, _watch(Watch, part, progress, cancel), cancel)
             found.append((part, outcome))

@@ -184,7 +184,7 @@ def _campaign_tables(
             label,
             verified_items(campaign, run, cancel),
             category_columns(campaign, run),
-            leaves_below(campaign, run),
+            leaves_below(campaign, run, cancel),
         )
     seconds: dict[str, list[float]] = {}
     for (_, worker), active in measured.items():

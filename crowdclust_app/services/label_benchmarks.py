@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.bench_report import BenchReport, plain_rows, report_of, write_outcome
+from crowdclust_app.services.bench_report import (
+    BenchReport,
+    check_names,
+    check_seeds,
+    place_for,
+    plain_rows,
+    report_of,
+    write_outcome,
+)
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -63,14 +71,8 @@ class LabelBenchSettings:
     def __post_init__(self) -> None:
         if self.name not in EXPERIMENTS:
             raise UserError(f"there is no experiment {self.name}", todo=f"choose one of {', '.join(EXPERIMENTS)}")
-        known = _binary_methods()
-        for method in self.methods:
-            if method not in known:
-                raise UserError(f"there is no method {method}", todo=f"choose from {', '.join(known)}")
-        if self.seeds < 1:
-            raise UserError("the number of seeds must be at least 1", todo="raise it")
-        if self.seed < 0:
-            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+        check_names("method", self.methods, _binary_methods())
+        check_seeds(self.seed, self.seeds)
 
 
 def run_label_bench(
@@ -95,23 +97,16 @@ def run_label_bench(
     UserError
         When a package or the data is missing, before anything is computed.
     """
-    from contextlib import nullcontext
-
     from crowdclust_app.evaluation.experiments.outcome import Watch
-    from crowdclust_app.io.atomic import folder_for
 
     sets, warnings = _sets(settings.data)
-    if out is not None:
-        from crowdclust_app.io.plots import require_matplotlib
-
-        require_matplotlib()
 
     def report(done: int, total: int, text: str) -> None:
         if progress is not None:
             progress(ProgressReport(done, total, text))
 
     watch = Watch(report if progress else None, cancel)
-    with folder_for(out) if out is not None else nullcontext():
+    with place_for(out):
         run = _sbic if settings.name == "sbic" else _aggregators
         outcome, methods = run(settings, sets, watch)
         written = write_outcome(settings.name, outcome, out) if out is not None else ()

@@ -17,6 +17,7 @@ from crowdclust_app.domain.stages import StageInfo, category_path
 from crowdclust_app.services.categories import Categories, read_categories
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.fitting import Run
 
@@ -93,8 +94,13 @@ def older_than_newest(campaign: Campaign, number: int) -> tuple[str, ...]:
     return (f"Run {newest} of {stage} is newer than run {number}, whose clusters are written.",)
 
 
-def leaves_below(campaign: Campaign, run: Run) -> dict[str, Leaf]:
+def leaves_below(campaign: Campaign, run: Run, cancel: CancelToken | None = None) -> dict[str, Leaf]:
     """Where items end that go further down than the clusters of a run.
+
+    Parameters
+    ----------
+    cancel
+        Stops it: answers to yes/no questions about the stages below are aggregated.
 
     Returns
     -------
@@ -103,10 +109,10 @@ def leaves_below(campaign: Campaign, run: Run) -> dict[str, Leaf]:
     """
     from crowdclust_app.services.stages import stage_list
 
-    return _below(campaign, run, stage_list(campaign))
+    return _below(campaign, run, stage_list(campaign), cancel)
 
 
-def _below(campaign: Campaign, run: Run, stages: Sequence[StageInfo]) -> dict[str, Leaf]:
+def _below(campaign: Campaign, run: Run, stages: Sequence[StageInfo], cancel: CancelToken | None) -> dict[str, Leaf]:
     mine = [stage for stage in stages if stage.run == run.number and not stage.removed]
     if not mine:
         return {}
@@ -118,8 +124,8 @@ def _below(campaign: Campaign, run: Run, stages: Sequence[StageInfo]) -> dict[st
         if number is None or stage.cluster is None:
             continue
         lower = campaign.run(number)
-        own = _own_leaves(campaign, lower)
-        own |= _below(campaign, lower, stages)
+        own = _own_leaves(campaign, lower, cancel)
+        own |= _below(campaign, lower, stages, cancel)
         category = known.together_with(stage.cluster)
         for name, leaf in own.items():
             if place_of.get(name) in category:
@@ -127,7 +133,7 @@ def _below(campaign: Campaign, run: Run, stages: Sequence[StageInfo]) -> dict[st
     return found
 
 
-def _own_leaves(campaign: Campaign, run: Run) -> dict[str, Leaf]:
+def _own_leaves(campaign: Campaign, run: Run, cancel: CancelToken | None) -> dict[str, Leaf]:
     """The items of a stage's run in that run's clusters."""
     from crowdclust_app.services.question_verdicts import verified_items
     from crowdclust_app.services.result_tables import entropy_bits
@@ -140,7 +146,7 @@ def _own_leaves(campaign: Campaign, run: Run) -> dict[str, Leaf]:
     entropy = entropy_bits(probabilities)
     table = campaign.table(run.stage)
     times = dict(zip(table.item_names, table.times_shown.tolist(), strict=True))
-    verified = verified_items(campaign, run)
+    verified = verified_items(campaign, run, cancel)
     leaves = {}
     for number in np.flatnonzero(labels > 0).tolist():
         name, cluster, place = run.item_names[number], int(labels[number]), int(places[number])

@@ -20,7 +20,13 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import DIFFERENT, SAME
-from crowdclust_app.services.aggregating import RELIABILITY_HEADER, AggregateReport, AggregateSettings, aggregate_rows
+from crowdclust_app.services.aggregating import (
+    RELIABILITY_HEADER,
+    AggregateReport,
+    AggregateSettings,
+    aggregate_rows,
+    reliability_figures,
+)
 from crowdclust_app.services.learner_fits import LEARNERS
 from crowdclust_app.services.progress import Progress, ProgressReport
 
@@ -169,17 +175,7 @@ def judge_pairs(
         what = "no pair was judged by more than one worker, so nobody's judgement can be weighed"
         raise UserError(what, where=where, todo="let the same sets be sorted by several people")
     codes = shared.codes
-    truth: dict[int, str] | None = None
-    if categories is not None:
-        named = {int(code): pairs.names(int(code)) for code in np.unique(codes)}
-        truth = {
-            code: str(SAME if categories[a] == categories[b] else DIFFERENT)
-            for code, (a, b) in named.items()
-            if a in categories and b in categories
-        }
-        if not truth:
-            what = "no pair that several workers judged has two items of known categories"
-            raise UserError(what, where=where, todo="check that both tables name the items alike")
+    truth = None if categories is None else _known_pairs(shared, categories, where)
     rows = LabelRows(
         codes,  # type: ignore[arg-type]  # arrays are columns too
         shared.worker,  # type: ignore[arg-type]
@@ -197,6 +193,20 @@ def judge_pairs(
     )
     report.summary["pairs_of_one_worker"] = alone
     return report
+
+
+def _known_pairs(shared: PairLabels, categories: Mapping[str, str], where: str | None) -> dict[int, str]:
+    """Whether the pairs whose items both have a known category belong together."""
+    named = {int(code): shared.names(int(code)) for code in np.unique(shared.codes)}
+    truth = {
+        code: str(SAME if categories[a] == categories[b] else DIFFERENT)
+        for code, (a, b) in named.items()
+        if a in categories and b in categories
+    }
+    if not truth:
+        what = "no pair that several workers judged has two items of known categories"
+        raise UserError(what, where=where, todo="check that both tables name the items alike")
+    return truth
 
 
 def judge_campaign(
@@ -290,11 +300,6 @@ def _inferred_rows(report: AggregateReport, pairs: PairLabels) -> Iterator[tuple
 
 def _reliability_rows(report: AggregateReport, pairs: PairLabels) -> Iterator[tuple[Any, ...]]:
     for method in report.fitted:
-        columns = (
-            method.accuracy_, method.sensitivity_, method.specificity_,
-            method.accuracy_sd_, method.sensitivity_sd_, method.specificity_sd_,
-        )  # fmt: skip
         for row, worker in enumerate(method.workers_):
-            figures = [float(column[row]) for column in columns]
             name = pairs.workers[int(worker)]  # type: ignore[call-overload]
-            yield name, int(method.worker_label_counts_[row]), *figures, method.name
+            yield name, *reliability_figures(method, row)
