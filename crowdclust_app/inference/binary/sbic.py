@@ -17,8 +17,11 @@ from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
 Order = Literal["random", "arrival"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
+SETTLED = 1e-18
+"""A smaller change of a task's probability is none: a million of them are lost in a count of right labels."""
+
 # Labels between two looks at the cancel token.
-_SLICE = 200_000
+_SLICE = 20_000
 # Below this many tasks a range of Sorted SBIC is one call of the compiled code.
 _SMALL_RANGE = 64
 
@@ -207,8 +210,9 @@ class OnlineSBIC:
         new = old + (weight if answer else -weight)
         before, after = _sigmoid(old), _sigmoid(new)
         on_task = self._labels.setdefault(task, [])
-        for other, said in on_task:
-            self._right[other] += after - before if said else before - after
+        if abs(after - before) > SETTLED:
+            for other, said in on_task:
+                self._right[other] += after - before if said else before - after
         on_task.append((worker, answer))
         self._log_odds[task] = new
         self._counts[worker] = count + 1

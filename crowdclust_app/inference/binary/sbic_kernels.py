@@ -2,7 +2,7 @@
 
 For each worker `right[j] = sum_h s(x_hj z_h)` over the labels so far is kept up to date: a new label on a task changes
 the task's log-odds, and the change goes to everybody who labelled it before. So a label costs the labels on its task,
-not the history of its worker.
+not the history of its worker; and nothing once the task is settled, so that a task may have any number of labels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
+from crowdclust_app.inference.binary.sbic import SETTLED
 from crowdclust_app.inference.binary.table import Codes, Floats
 
 
@@ -64,9 +65,10 @@ def push_labels(
         change = after - before
         first = begin[i]
         last = first + filled[i]
-        for at in range(first, last):
-            other = seen[at]
-            right[other >> 1] += change if other & 1 else -change
+        if abs(change) > SETTLED:
+            for at in range(first, last):
+                other = seen[at]
+                right[other >> 1] += change if other & 1 else -change
         seen[last] = code
         filled[i] += 1
         counts[j] += 1
