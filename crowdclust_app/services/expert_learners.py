@@ -83,8 +83,9 @@ class ExpertLearner:
             found = (model.predict_proba(test)[:, 1], model.consensus_, model.expertise_, model.expertise_sd_)
         elif method == "experts":
             from crowdclust_app.inference.experts.logistic import LogisticExperts
+            from crowdclust_app.services.learner_fits import RIDGE
 
-            logistic = LogisticExperts(classes=(0, 1), seed=seed)
+            logistic = LogisticExperts(ridge=RIDGE, classes=(0, 1), seed=seed)
             with _quietly():
                 logistic.fit(train.X, _table(said), cancel=self._cancel)
             found = (logistic.predict_proba(test)[:, 1], logistic.probabilities_[:, 1], none, none)

