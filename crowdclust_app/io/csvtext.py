@@ -158,7 +158,9 @@ class Sheet:
             empty = False
             yield line, row
         if empty:
-            raise UserError("has a header and no rows", where=str(self.path), todo="check that it was saved completely")
+            raise UserError(
+                "has a header and no rows", where=f"{self.path}, line 1", todo="check that it was saved completely"
+            )
 
 
 def open_sheet(path: Path, required: Sequence[Sequence[str]], optional: Sequence[str] = ()) -> Sheet:
@@ -195,7 +197,10 @@ def open_sheet(path: Path, required: Sequence[Sequence[str]], optional: Sequence
         missing = [name for name in closest if name not in header]
         what = f"has no column {' and no column '.join(missing)}"
         wanted = " or ".join(",".join(names) for names in required)
-        raise UserError(what, where=f"{path}, line 1", todo=f"name the columns {wanted} in the first line")
+        todo = f"name the columns {wanted} in the first line"
+        if len(header) == 1:
+            todo += ", with a comma, a semicolon or a tab between them"
+        raise UserError(what, where=f"{path}, line 1", todo=todo)
     used = set(names) | set(optional)
     for name in used:
         if header.count(name) > 1:
@@ -259,7 +264,7 @@ def _read_text_bytes(path: Path) -> bytes:
         reason = "it is a folder" if path.is_dir() else error.strerror
         raise UserError(f"cannot be read ({reason})", where=str(path), todo="name a CSV file you may read") from error
     if not data.strip(b" \r\n\t\xef\xbb\xbf"):
-        raise UserError("the file is empty", where=str(path), todo="check that it was saved completely")
+        raise UserError("the file is empty", where=f"{path}, line 1", todo="check that it was saved completely")
     if data.startswith(b"PK\x03\x04"):
         raise UserError("is a spreadsheet workbook, not a table of text", where=str(path), todo=_SAVE_AS)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(data):

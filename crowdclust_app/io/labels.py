@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowdclust_app.domain.errors import UserError
 from crowdclust_app.io.csvtext import Sheet, open_sheet
 
 LABEL_COLUMNS = ("task", "worker", "label")
@@ -55,17 +54,6 @@ def read_labels(path: Path) -> LabelRows:
     UserError
         With file and line, when anything in the table is wrong.
     """
-    path = Path(path)
-    try:
-        return _read(path)
-    except UserError as error:
-        if error.where != str(path) or not path.is_file():
-            raise
-        # about the table as a whole (empty, or a header alone): that is to be mended on its first line
-        raise UserError(error.what, where=f"{path}, line 1", todo=error.todo) from error
-
-
-def _read(path: Path) -> LabelRows:
     sheet = open_sheet(path, [LABEL_COLUMNS], ("order", "question"))
     at_task, at_worker, at_label = (sheet.columns[name] for name in LABEL_COLUMNS)
     at_order, at_question = sheet.position("order"), sheet.position("question")

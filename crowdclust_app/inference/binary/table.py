@@ -225,7 +225,8 @@ def _resolve_repeats(table: LabelTable) -> LabelTable:
         task, worker = divmod(int(again[0]), table.n_workers)
         what = f"{table.workers[worker]} labelled the task {table.tasks[task]} more than once and differently"
         raise UserError(
-            f"{what} ({conflicting} such pairs)", todo="choose which repeats count: the first, the last or all"
+            f"{what} ({conflicting} such {'pair' if conflicting == 1 else 'pairs'})",
+            todo="choose which repeats count: the first, the last or all",
         )
     if table.repeats == "last":
         _, kept = np.unique(pairs[::-1], return_index=True)

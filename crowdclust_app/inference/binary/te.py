@@ -16,6 +16,9 @@ _SLICE = 64
 _LARGEST = 1.0 - 1e-3
 # Pairs of workers that are compared at most, in both directions: some 60 bytes each.
 MOST_PAIRS = 20_000_000
+NO_TRIANGLES = (
+    "no three workers share tasks on which they agree or differ more than by chance, so nobody's answers count"
+)
 # Agreements this close are equal.
 _EQUAL = 1e-9
 
@@ -75,7 +78,8 @@ class TriangularEstimation(Aggregator):
             prevalence = (table.votes.sum(axis=0) + 1.0) / (table.n_labels + 2.0)
         votes = weighted_sums(edges.task, sign * weight[edges.worker], table.n_tasks)
         log_odds = votes + float(np.log(prevalence[1]) - np.log(prevalence[0]))
-        return Posterior(log_odds_to_log_probabilities(log_odds), prevalence, {"reliability_": reliability})
+        notes = [] if reliability.any() else [NO_TRIANGLES]
+        return Posterior(log_odds_to_log_probabilities(log_odds), prevalence, {"reliability_": reliability}, notes)
 
     def _with_signs(self, size: Floats, rows: np.ndarray, neighbours: np.ndarray, values: Floats) -> Floats:
         """Give each worker a sign: that of its agreement with the worker who is least ambiguous."""

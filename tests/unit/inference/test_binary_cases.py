@@ -210,7 +210,7 @@ def test_the_policy_chooses_the_label() -> None:
     assert Majority(repeats="first").fit(*REPEATED).probabilities_[0].tolist() == [0.0, 1.0]
     assert Majority(repeats="last").fit(*REPEATED).probabilities_[0].tolist() == [0.5, 0.5]
     assert Majority(repeats="all").fit(*REPEATED).probabilities_[0, 1] == pytest.approx(2 / 3)
-    with pytest.raises(UserError, match=r"^u labelled the task a more than once and differently \(1 such pair"):
+    with pytest.raises(UserError, match=r"^u labelled the task a more than once and differently \(1 such pair\)"):
         Majority(repeats="refuse").fit(*REPEATED)
     agreed = columns("a u 1; a u 1; b u 0")
     kept = Majority(repeats="refuse").fit(*agreed)
@@ -388,6 +388,15 @@ def test_chains_that_disagree_are_named() -> None:
     assert fitted.chain_probabilities_.shape == (8, 30)
     assert fitted.chain_sd_.max() > 0.25
     assert any(note.startswith("the chains disagree about") for note in fitted.notes_)
+
+
+def test_two_workers_make_no_triangle_and_that_is_said() -> None:
+    fitted = make("te").fit(*columns("a u 1; a v 1; b u 0; b v 0; c u 1; c v 0"))
+    assert fitted.labels_.tolist() == [None, None, None]
+    assert fitted.notes_ == (
+        "no three workers share tasks on which they agree or differ more than by chance, so nobody's answers count",
+    )
+    assert make("te").fit(*columns("a u 1; a v 1; a w 1; b u 0; b v 0; b w 0; c u 1")).notes_ == ()
 
 
 def test_the_usual_warning_when_iterations_end_early() -> None:

@@ -53,7 +53,8 @@ def test_scripts_commas_and_quotes_are_read_as_they_are(tmp_path: Path) -> None:
         ("task,worker,label\n", "line 1: has a header and no rows; check that it was saved completely."),
         ("task,worker\na,u\n", "line 1: has no column label; name the columns task,worker,label in the first line."),
         ("task|worker|label\na|u|1\n", "line 1: has no column task and no column worker and no column label; name the "
-                                       "columns task,worker,label in the first line."),
+                                       "columns task,worker,label in the first line, with a comma, a semicolon or a "
+                                       "tab between them."),
         ("task,worker,label\na,u,1\n,u,1\n", "line 3: the task is empty; fill it in or take the row out."),
         ("task,worker,label\na, ,1\n", "line 2: the worker is empty; fill it in or take the row out."),
         ("task,worker,label\na,u\n", "line 2: has 2 cells where the header has 3; put cells that hold a separator or a "

@@ -141,10 +141,10 @@ def test_optional_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", ": the file is empty; check that it was saved completely."),
-        (b"\xef\xbb\xbf\r\n", ": the file is empty"),
-        ("hit,worker,item,group\n", ": has a header and no rows"),
-        ("hit,worker,item,group\n\n,,,\n", ": has a header and no rows"),
+        ("", ", line 1: the file is empty; check that it was saved completely."),
+        (b"\xef\xbb\xbf\r\n", ", line 1: the file is empty"),
+        ("hit,worker,item,group\n", ", line 1: has a header and no rows"),
+        ("hit,worker,item,group\n\n,,,\n", ", line 1: has a header and no rows"),
         ("hit,worker,item\nh,w,i\n", ", line 1: has no column group; name the columns hit,worker,item,group"),
         ("a,b\n1,2\n", ", line 1: has no column hit and no column worker and no column item and no column group;"),
         ("hit,worker,item,group,hit\nh,w,i,g,h\n", ", line 1: has the column hit twice"),
