@@ -25,9 +25,11 @@ from crowdclust_app.inference.crowdclustering.refinement_kernels import count_pa
 # workers fewer, so that their tables stay small.
 MOST = 24
 MORE = 1.5
-LARGEST_TABLES = 4_000_000
+LARGEST_TABLES = 1_000_000
 # Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
 LIKELY_PAIRS = 8
+# Rounds in which items find their places after two clusters have been merged: few have to move.
+ROUNDS_AFTER = 3
 # Pairs that one half counts for in everybody's rate.
 PRIOR_PAIRS = 10.0
 
@@ -64,7 +66,7 @@ def chain_of_partitions(
         k, other = nearest_pair(labels, refined.partition, len(refined.kept))
         merged = np.where(refined.partition == other, k, refined.partition)
         merged = np.unique(merged, return_inverse=True)[1].astype(np.int64)
-        refined = refine_partition(labels, merged, expect, check)
+        refined = refine_partition(labels, merged, expect, check, ROUNDS_AFTER)
         found[len(refined.kept)] = refined.partition
     return found
 

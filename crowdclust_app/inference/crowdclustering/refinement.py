@@ -105,7 +105,11 @@ def log_shares(cluster: Ints, clusters: int) -> Floats:
 
 
 def refine_partition(
-    labels: Labels, partition: Ints, expect: Callable[[Ints], Floats], check: Callable[[], None]
+    labels: Labels,
+    partition: Ints,
+    expect: Callable[[Ints], Floats],
+    check: Callable[[], None],
+    rounds: int = ROUNDS,
 ) -> Refined:
     """Move items to the clusters that their pair labels speak for, until hardly any moves.
 
@@ -119,10 +123,12 @@ def refine_partition(
         What the model expects of each worker, given clusters without gaps: (J, K, K).
     check
         Is called every round; may raise to stop.
+    rounds
+        The most rounds.
     """
     best: Refined | None = None
     kept = np.arange(int(partition.max()) + 1)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         check()
         rates = worker_rates(labels, partition, expect(partition))
         evidence = evidence_of(labels, partition, rates)
