@@ -11,22 +11,17 @@ from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
-    QPersistentModelIndex,
     QRect,
     QRectF,
-    QSize,
     Qt,
-    QTimer,
     Signal,
 )
-from PySide6.QtGui import QFont, QMouseEvent, QPainter, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QFont, QMouseEvent, QPainter, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyleOptionViewItem, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.painting import (
-    BAR,
-    flat,
     paint_badge,
     paint_doubt,
     paint_frame,
@@ -34,11 +29,11 @@ from crowdclust_app.gui.clusters.painting import (
     paint_photo,
 )
 from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.tiles import AnyIndex, TileView
 
 WANTED_TILE = 96
 BATCH = 2_000
 ITEM_ROLE = Qt.ItemDataRole.UserRole
-AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class PhotoModel(QAbstractListModel):
@@ -103,23 +98,7 @@ def _runs(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
-class PhotoDelegate(QStyledItemDelegate):
-    """Paints one photo with its badge, hatched corner and frame."""
-
-    def __init__(self, grid: PhotoGrid) -> None:
-        super().__init__(grid)
-        self._grid = grid
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
-        """A whole cell of the grid."""
-        return self._grid.gridSize()
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
-        """Draw the photo of an index."""
-        self._grid.paint_tile(painter, option.rect, self._grid.item_at(index))
-
-
-class PhotoGrid(QListView):
+class PhotoGrid(TileView):
     """A grid of photos on the shared selection.
 
     Signals
@@ -131,7 +110,7 @@ class PhotoGrid(QListView):
     hovered = Signal(object, QRect)
 
     def __init__(self, album: Album, selection: Selection, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(WANTED_TILE, parent)
         self.setObjectName("photo-grid")
         self.setAccessibleName("Photos")
         self._album = album
@@ -141,30 +120,15 @@ class PhotoGrid(QListView):
         self._hovered: int | None = None
         self._photos = PhotoModel(album, self)
         self.setModel(self._photos)
-        self.setItemDelegate(PhotoDelegate(self))
-        flat(self)
-        self.setViewMode(QListView.ViewMode.IconMode)
-        self.setMovement(QListView.Movement.Static)
-        self.setUniformItemSizes(True)
         self.setLayoutMode(QListView.LayoutMode.Batched)  # a place for each of 100,000 photos takes a second
         self.setBatchSize(BATCH)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalScrollBar().setSingleStep(24)
         self.verticalScrollBar().valueChanged.connect(album.scrolled)
         self.setMouseTracking(True)
-        self._resized = QTimer(self)
-        self._resized.setSingleShot(True)
-        self._resized.setInterval(30)
-        self._resized.timeout.connect(self._fit_tiles)
         self.selectionModel().selectionChanged.connect(self._chosen)
         self.selectionModel().currentChanged.connect(self._chosen)
         album.arrived.connect(self.viewport().update)
         selection.changed.connect(self.follow)
-        self._fit_tiles()
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -192,6 +156,10 @@ class PhotoGrid(QListView):
 
     def _inner(self, rect: QRect) -> QRect:
         return QRect(rect.left(), rect.top(), rect.width() - theme.TILE_GAP, rect.height() - theme.TILE_GAP)
+
+    def paint_cell(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw the photo of an index."""
+        self.paint_tile(painter, option.rect, self.item_at(index))
 
     def paint_tile(self, painter: QPainter, rect: QRect, item: int) -> None:
         """Draw one photo."""
@@ -255,7 +223,7 @@ class PhotoGrid(QListView):
             self._follows = False
         self.viewport().update()
 
-    # --- pointer and size
+    # --- pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Say which photo the pointer is on."""
@@ -276,15 +244,3 @@ class PhotoGrid(QListView):
         """Catch up with the selection."""
         super().showEvent(event)
         self.follow()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the tiles to the new width once the resizing pauses."""
-        super().resizeEvent(event)
-        self._resized.start()
-
-    def _fit_tiles(self) -> None:
-        width = max(1, self.width() - BAR - 1)
-        columns = max(1, width // WANTED_TILE)
-        side = width // columns
-        if self.gridSize() != QSize(side, side):
-            self.setGridSize(QSize(side, side))
