@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.inference.crowdclustering.arrays import Ints
-from crowdclust_app.inference.crowdclustering.heldout import HeldOut, Trials
+from crowdclust_app.inference.crowdclustering.heldout import HeldOut, Trials, item_sets
 from crowdclust_app.inference.crowdclustering.heldout_workers import score_workers
 from crowdclust_app.inference.crowdclustering.prediction import Scores, mean_and_error, together
 from crowdclust_app.inference.crowdclustering.settings import Settings
@@ -199,8 +199,8 @@ def masked(scores: Scores, seen: NDArray[np.bool_]) -> Scores:
 
 
 def halves(trials: Trials, folds: Sequence[int]) -> Ints:
-    """Half of each response held out in these folds, 0 or 1: all responses to a HIT are in the same."""
-    return np.concatenate([trials.tests[fold].hit_of_response for fold in folds]) % 2
+    """Half of each response held out in these folds, 0 or 1: all responses about the same items are in the same."""
+    return np.concatenate([item_sets(trials.tests[fold]) for fold in folds]) % 2
 
 
 def with_errors(tried: Sequence[tuple[int, Scores]]) -> tuple[tuple[int, float, float, float], ...]:

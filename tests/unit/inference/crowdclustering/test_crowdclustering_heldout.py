@@ -48,14 +48,19 @@ def trials_of(table, folds=3, **parameters):
 def test_every_response_is_held_out_once_and_repeats_with_it(seed, folds):
     random = np.random.default_rng(seed)
     table = slow.random_table(random, 12, 4, tuple(random.integers(1, 8, 20)))
-    # the same worker sorts the same HIT again
+    # the same workers sort the same items again, under the name of another HIT
+    again = table.take(np.repeat(np.arange(20), 2))
     again = slow.ResponseTable(
-        **{name: getattr(table, name) for name in table.__dataclass_fields__ if name != "hit_of_response"},
-        hit_of_response=np.arange(20) // 2,
+        **{name: getattr(again, name) for name in again.__dataclass_fields__ if name != "hit_of_response"},
+        hit_of_response=np.arange(40),
     )
     fold = deal_folds(again, folds, seed)
     np.testing.assert_array_equal(fold >= 0, again.sizes >= 2)
-    unit = again.worker_of_response * 100 + again.hit_of_response
+    sets = [
+        tuple(sorted(again.items[a:b])) for a, b in zip(again.response_ptr[:-1], again.response_ptr[1:], strict=True)
+    ]
+    numbers = {one: number for number, one in enumerate(dict.fromkeys(sets))}
+    unit = again.worker_of_response * 100 + np.array([numbers[one] for one in sets])
     for one in np.unique(unit):
         assert len(set(fold[(unit == one) & (fold >= 0)])) <= 1
     for worker in range(4):
