@@ -16,7 +16,9 @@ from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
 from crowdclust_app.gui.verify.from_clusters import WANTED
-from crowdclust_app.gui.verify.lead import KINDS, LeadPage
+from crowdclust_app.gui.verify.lead import LeadPage
+from crowdclust_app.gui.verify.lead_words import KINDS
+from crowdclust_app.gui.verify.learning_link import LearningLink
 from crowdclust_app.gui.verify.live import LiveAnswers
 from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
@@ -57,6 +59,7 @@ class VerifyContent(QWidget):
         self._loading: Job | None = None
         self.lead = LeadPage(shell.pictures, self)
         self.live = LiveAnswers(shell, self.lead)
+        self.learning = LearningLink(shell, self.lead)
         self.form = FormPage(shell.pictures, self)
         self.worker_page = WorkerPage("Who is answering?", "answering", "verify-")
         self.answers = AnswerPage(shell.pictures, self)
@@ -110,6 +113,7 @@ class VerifyContent(QWidget):
             self.shell.add_command(title, key, call, owner=screen)
         for kind, (title, _) in KINDS.items():
             self.shell.add_command(f"Photos: {title.lower()}", "", partial(self.lead.show_kind, kind), owner=screen)
+        self.learning.add_commands(screen)
 
     def _command(self, said: Said) -> None:
         if self.pages.currentWidget() is self.answers:
@@ -124,6 +128,7 @@ class VerifyContent(QWidget):
             self._loading.cancel()
             self._loading = None
         self.live.stop()
+        self.learning.close()
         self._campaign = campaign
         self._sets, self._names, self._files = (), {}, {}
         self._number = self.shell.recall(SET_KEY) if campaign is not None else None
@@ -131,6 +136,8 @@ class VerifyContent(QWidget):
         if sizes:
             self.lead.columns.setSizes(sizes)
         self.lead.show_verification(None, {})
+        if campaign is not None:
+            self.learning.recall()
         self._show(self._blank)
 
     def refresh(self) -> None:
@@ -214,6 +221,7 @@ class VerifyContent(QWidget):
     def _look(self) -> None:
         if self._campaign is not None and self._number is not None:
             self.live.look(self._campaign, self._number)
+            self.learning.work.open(self._campaign, self._number)
 
     def _show_answers(self, verification: Verification) -> None:
         """Show what the answers say; figures of all methods stay until there are newer ones of all."""
@@ -221,6 +229,7 @@ class VerifyContent(QWidget):
         same = shown is not None and shown.question_set.number == verification.question_set.number
         if not same or len(verification.methods) > 1 or shown.labels != verification.labels:  # type: ignore[union-attr]
             self.lead.show_verification(verification, self._files)
+        self.learning.work.ensure()
 
     def _choose_method(self, method: str) -> None:
         campaign, shown = self._campaign, self.lead.verification
@@ -346,7 +355,7 @@ class VerifyContent(QWidget):
             return
         self._end_session()
         self.shell.remember(WORKER_KEY, worker.name)
-        session = AskingSession(self.shell.jobs, campaign, asked, worker, self)
+        session = AskingSession(self.shell.jobs, campaign, asked, worker, self, lambda: self.learning.work.desk)
         session.asked.connect(self._show_turn)
         session.failed.connect(self._tell_failed)
         self._session = session
@@ -358,6 +367,7 @@ class VerifyContent(QWidget):
     def _show_turn(self, turn: Turn) -> None:
         if self._session is not None:
             self.answers.show_turn(turn, self._files)
+            self.learning.work.ensure()
             self.shell.say(SAVED if turn.progress.answered + turn.progress.skipped else "")
 
     def _answer(self, said: Said, seconds: float) -> None:

@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.services.question_verdicts import WorkerAsJudge
+from crowdclust_app.gui.verify.naming import leader, name_places
 
 TICKS = (0.0, 0.5, 1.0)
 # There is no room for more.
 MOST_NAMES = 40
+
+
+class Judge(Protocol):
+    """What is drawn of a worker: posterior means with their standard deviations."""
+
+    @property
+    def number(self) -> int:
+        """Of the campaign."""
+
+    @property
+    def name(self) -> str:
+        """Of the campaign."""
+
+    @property
+    def sensitivity(self) -> float:
+        """Yes to what belongs."""
+
+    @property
+    def sensitivity_sd(self) -> float:
+        """Half-axis upwards."""
+
+    @property
+    def specificity(self) -> float:
+        """No to what does not belong."""
+
+    @property
+    def specificity_sd(self) -> float:
+        """Half-axis to the side."""
 
 
 class JudgesPlot(QWidget):
@@ -21,11 +50,12 @@ class JudgesPlot(QWidget):
 
     Signals
     -------
-    pointed : WorkerAsJudge or None
+    pointed : Judge or None
         The worker under the pointer or chosen by the arrow keys.
     """
 
     pointed = Signal(object)
+    ACROSS = "specificity"
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -35,14 +65,14 @@ class JudgesPlot(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(180, 180)
-        self.workers: tuple[WorkerAsJudge, ...] = ()
+        self.workers: tuple[Judge, ...] = ()
         self._chosen: int | None = None
 
     def sizeHint(self) -> QSize:
         """About square."""
         return QSize(360, 320)
 
-    def show_workers(self, workers: Sequence[WorkerAsJudge]) -> None:
+    def show_workers(self, workers: Sequence[Judge]) -> None:
         """Show these workers; the chosen one stays so while it is among them."""
         self.workers = tuple(workers)
         if self._chosen not in {worker.number for worker in workers}:
@@ -51,7 +81,7 @@ class JudgesPlot(QWidget):
         self.update()
 
     @property
-    def chosen(self) -> WorkerAsJudge | None:
+    def chosen(self) -> Judge | None:
         """The worker that is told about."""
         return next((worker for worker in self.workers if worker.number == self._chosen), None)
 
@@ -69,14 +99,22 @@ class JudgesPlot(QWidget):
         side = min(room.width(), room.height())
         return QRectF(room.left(), room.top(), side, side)
 
-    def point(self, worker: WorkerAsJudge) -> QPointF:
+    def point(self, worker: Judge) -> QPointF:
         """The middle of a worker's ellipse."""
         area = self.area()
         return QPointF(
-            area.left() + worker.specificity * area.width(), area.bottom() - worker.sensitivity * area.height()
+            area.left() + self.across(worker) * area.width(), area.bottom() - worker.sensitivity * area.height()
         )
 
-    def ellipse(self, worker: WorkerAsJudge) -> QRectF:
+    def across(self, worker: Judge) -> float:
+        """How far to the right a worker's ellipse lies, 0 to 1."""
+        return worker.specificity
+
+    def guessing(self, area: QRectF) -> QLineF:
+        """Where those lie who guess."""
+        return QLineF(area.topLeft(), area.bottomRight())
+
+    def ellipse(self, worker: Judge) -> QRectF:
         """The rectangle around a worker's ellipse."""
         area, centre = self.area(), self.point(worker)
         across, up = worker.specificity_sd * area.width(), worker.sensitivity_sd * area.height()
@@ -123,10 +161,10 @@ class JudgesPlot(QWidget):
             painter.drawText(QPointF(x - width / 2, area.bottom() + metrics.ascent() + 4), text)
             painter.drawText(QPointF(area.left() - width - 6, y + metrics.ascent() / 2 - 2), text)
         painter.setPen(QPen(quiet, 1, Qt.PenStyle.DashLine))
-        painter.drawLine(area.topLeft(), area.bottomRight())
+        painter.drawLine(self.guessing(area))
         painter.setPen(quiet)
         across = QRectF(area.left(), area.bottom() + metrics.height() + 8, area.width(), metrics.height() + 2)
-        painter.drawText(across, int(Qt.AlignmentFlag.AlignCenter), "specificity")
+        painter.drawText(across, int(Qt.AlignmentFlag.AlignCenter), self.ACROSS)
         painter.save()
         painter.translate(metrics.height() / 2 + 4, area.center().y())
         painter.rotate(-90)
@@ -134,19 +172,26 @@ class JudgesPlot(QWidget):
         painter.drawText(up, int(Qt.AlignmentFlag.AlignCenter), "sensitivity")
         painter.restore()
 
-    def _paint_names(self, painter: QPainter, workers: Sequence[WorkerAsJudge]) -> None:
-        """Write names where they cover no other one, the chosen worker's first."""
-        metrics, area = self.fontMetrics(), self.area()
-        taken: list[QRectF] = []
-        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-        for worker in workers[:MOST_NAMES]:
-            at, width = self.point(worker), metrics.horizontalAdvance(worker.name)
-            x = at.x() + 7 if at.x() + 7 + width < area.right() else max(area.left() + 2, at.x() - 7 - width)
-            y = min(max(at.y() - 5, area.top() + metrics.ascent()), area.bottom() - 3)
-            room = QRectF(x, y - metrics.ascent(), width, metrics.height())
-            if not any(room.intersects(other) for other in taken):
-                taken.append(room)
-                painter.drawText(QPointF(x, y), worker.name)
+    def _paint_names(self, painter: QPainter, workers: Sequence[Judge]) -> None:
+        """Write names where they cover nothing, the chosen worker's first; with a line to those that are away."""
+        metrics, ink = self.fontMetrics(), self.palette().color(QPalette.ColorRole.WindowText)
+        points = [self.point(worker) for worker in workers]
+        names = [worker.name for worker in workers[:MOST_NAMES]]
+        sizes = [QSizeF(metrics.horizontalAdvance(name), metrics.height()) for name in names]
+        placed = zip(points, names, name_places(points, sizes, self.area()), strict=False)
+        found = [(at, name, place) for at, name, place in placed if place is not None]
+        painter.setPen(QPen(theme.muted(self.palette()), 1))
+        for at, _, place in found:
+            end = leader(at, place)
+            if end is not None:
+                painter.drawLine(at, end)
+        # lines to other names go under a name, not through it
+        ground = self.palette().color(QPalette.ColorRole.Base)
+        ground.setAlphaF(0.75)
+        painter.setPen(ink)
+        for _, name, place in found:
+            painter.fillRect(place, ground)
+            painter.drawText(QPointF(place.left(), place.top() + metrics.ascent()), name)
 
     # --- pointer and keys
 
@@ -157,13 +202,13 @@ class JudgesPlot(QWidget):
     def _nearest(self, at: QPointF) -> int | None:
         inside = [worker for worker in self.workers if self._is_inside(worker, at)]
 
-        def distance(worker: WorkerAsJudge) -> float:
+        def distance(worker: Judge) -> float:
             off = self.point(worker) - at
             return off.x() ** 2 + off.y() ** 2
 
         return min(inside, key=distance).number if inside else None
 
-    def _is_inside(self, worker: WorkerAsJudge, at: QPointF) -> bool:
+    def _is_inside(self, worker: Judge, at: QPointF) -> bool:
         off, half = self.point(worker) - at, self.ellipse(worker).size() / 2
         return (off.x() / max(half.width(), 8.0)) ** 2 + (off.y() / max(half.height(), 8.0)) ** 2 <= 1.0
 

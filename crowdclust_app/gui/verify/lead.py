@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from crowdclust_app.domain.questions import Policy
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.album import people_probability
@@ -16,23 +24,22 @@ from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.verify.judges import JudgesPlot
+from crowdclust_app.gui.verify.lead_words import KINDS, answer_figures, bound_figures
+from crowdclust_app.gui.verify.learning_panel import LearningPanel
+from crowdclust_app.gui.verify.learnt_view import AGREED, DISPUTED, EXTRA_KINDS, LearntView
 from crowdclust_app.gui.verify.methods import ABOUT, MethodsTable
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.wall import PhotoWall, WallTile
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification, WorkerAsJudge
+from crowdclust_app.gui.verify.wall_bar import GoldBar, WallBar
+from crowdclust_app.gui.words import count_of
+from crowdclust_app.services.learning import Learnt
+from crowdclust_app.services.question_verdicts import Verification, WorkerAsJudge
 from crowdclust_app.services.verifying import QuestionSetInfo
 
-DISPUTED, AGREED = "disputed", "agreed"
+AGGREGATORS, LEARNING = "aggregators", "learning"
+SIDES = {AGGREGATORS: "Aggregators", LEARNING: "Learn from images"}
 # Laying out more would hold up the window; the most telling come first, and the buttons count them all.
 MOST_SHOWN = 20_000
-KINDS = {
-    DISPUTED: ("Disputed", "No photo has answers of both kinds."),
-    UNDECIDED: ("Undecided", "Every photo is decided."),
-    IN: ("Verified in", "No photo is verified in yet."),
-    OUT: ("Verified out", "No photo is verified out yet."),
-    AGREED: ("Agreed", "No photo has two answers that say the same yet."),
-}
 
 
 class LeadPage(QWidget):
@@ -46,12 +53,18 @@ class LeadPage(QWidget):
         The verdicts of this aggregator count.
     answering, making
         The buttons to answer the questions and to make a set were pressed.
+    gold_marked : (int, bool or None)
+        The answer for this item is known; None: not any more.
+    side_chosen : str
+        Aggregators or learning are to be seen.
     """
 
     set_chosen = Signal(int)
     method_chosen = Signal(str)
     answering = Signal()
     making = Signal()
+    gold_marked = Signal(object, object)
+    side_chosen = Signal(str)
 
     def __init__(self, pictures: PictureCache, parent: QWidget) -> None:
         super().__init__(parent)
@@ -59,6 +72,10 @@ class LeadPage(QWidget):
         self._verification: Verification | None = None
         self._files: Files = {}
         self._kind = DISPUTED
+        self._side = AGGREGATORS
+        self._learnt: Learnt | None = None
+        self._gold: Mapping[int, bool] = {}
+        self._view: LearntView | None = None
         self.sets = QComboBox()
         self.sets.setObjectName("question-sets")
         self.sets.setAccessibleName("Question set")
@@ -79,7 +96,10 @@ class LeadPage(QWidget):
         self.method = ElidedLabel()
         self.method.setObjectName("method-about")
         self.method.setProperty("rank", "second")
+        self.learning = LearningPanel(self)
         self.wall = PhotoWall(pictures, self)
+        self.bar = WallBar(self)
+        self.gold_bar = GoldBar(self)
         self.about = ElidedLabel()
         self.about.setObjectName("photo-about")
         self.nothing = _words("no-photos", rank="second")
@@ -89,6 +109,10 @@ class LeadPage(QWidget):
         self.methods.chosen.connect(self._method_moved)
         self.judges.pointed.connect(self._tell_judge)
         self.wall.pointed.connect(self._tell_photo)
+        self.wall.gold.connect(self.mark_gold)
+        self.gold_bar.gold.connect(self.mark_gold)
+        self.bar.order_chosen.connect(self._show_photos)
+        self.show_side(AGGREGATORS)
 
     def _build(self) -> None:
         head = QHBoxLayout()
@@ -100,11 +124,11 @@ class LeadPage(QWidget):
         about_methods.setProperty("heading", "part")
         about_workers = QLabel("Workers, ± one standard deviation")
         about_workers.setProperty("heading", "part")
-        left = QWidget()
-        column = QVBoxLayout(left)
+        aggregators = QWidget()
+        column = QVBoxLayout(aggregators)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.STEP)
-        for widget in (self.figures, self.errors, about_methods, self.methods, self.method, about_workers):
+        for widget in (self.errors, about_methods, self.methods, self.method, about_workers):
             column.addWidget(widget)
         key = _words("judges-key", rank="second")
         key.setText(
@@ -129,15 +153,21 @@ class LeadPage(QWidget):
             kinds.addWidget(button)
             self._kinds[kind] = button
         kinds.addStretch(1)
+        for kind, button in self.bar.kinds.items():
+            button.clicked.connect(partial(self.show_kind, kind))
+            group.addButton(button)
+            self._kinds[kind] = button
         right = QWidget()
         beside = QVBoxLayout(right)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(theme.STEP)
         beside.addLayout(kinds)
+        beside.addWidget(self.bar)
         beside.addWidget(self.nothing)
         beside.addWidget(self.wall, 1)
         beside.addWidget(self.about)
-        self.columns = splitter(Qt.Orientation.Horizontal, left, right)
+        beside.addWidget(self.gold_bar)
+        self.columns = splitter(Qt.Orientation.Horizontal, self._make_left(aggregators), right)
         self.columns.setStretchFactor(0, 0)
         self.columns.setStretchFactor(1, 1)
         self.columns.setSizes([500, 730])
@@ -148,7 +178,81 @@ class LeadPage(QWidget):
         layout.addWidget(self.columns, 1)
         self.setFocusProxy(self.answer_button)
 
+    def _make_left(self, aggregators: QWidget) -> QWidget:
+        """The figures over what speaks for the photos: the aggregators, or what was learnt."""
+        self._sides: dict[str, QPushButton] = {}
+        self._stack = QStackedWidget()
+        row = QHBoxLayout()
+        row.setSpacing(theme.TILE_GAP)
+        group = QButtonGroup(self)
+        for side, page in ((AGGREGATORS, aggregators), (LEARNING, self.learning)):
+            button = plain_button(SIDES[side], f"side-{side}", partial(self.show_side, side), rank="plain")
+            button.setCheckable(True)
+            group.addButton(button)
+            row.addWidget(button)
+            self._sides[side] = button
+            self._stack.addWidget(page)
+        row.addStretch(1)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.STEP)
+        column.addWidget(self.figures)
+        column.addLayout(row)
+        column.addWidget(self._stack, 1)
+        return left
+
     # --- content
+
+    @property
+    def learns(self) -> bool:
+        """Whether the photos are shown as they were learnt."""
+        return self._side == LEARNING
+
+    def show_side(self, side: str) -> None:
+        """Show the photos as the aggregators, or as what was learnt, see them."""
+        if side not in SIDES:
+            return
+        changed, self._side = side != self._side, side
+        self._sides[side].setChecked(True)
+        self._stack.setCurrentIndex(list(SIDES).index(side))
+        for bar in (self.bar, self.gold_bar):
+            bar.setVisible(self.learns)
+        if not self.learns and self._kind in EXTRA_KINDS:
+            self._kind = DISPUTED
+        self._show_photos()
+        if changed:
+            self.side_chosen.emit(side)
+
+    def show_learnt(self, learnt: Learnt | None) -> None:
+        """Show what was learnt; None while there is nothing."""
+        if learnt is not self._learnt or learnt is None:
+            self._learnt = learnt
+            self.learning.show_learnt(learnt)
+            self._see()
+
+    def show_gold(self, gold: Mapping[int, bool]) -> None:
+        """Show these photos as gold."""
+        self._gold = gold
+        self._see()
+
+    def _see(self) -> None:
+        """Put answers, gold and predictions together; predictions of another set are not of these photos."""
+        found, learnt = self._verification, self._learnt
+        if learnt is not None and (found is None or learnt.items != found.question_set.items):
+            learnt = None
+        self._view = LearntView(found, learnt, self._gold) if found is not None else None
+        self._show_photos()
+
+    def mark_gold(self, yes: bool | None) -> None:
+        """Say that the answer for the chosen photo is known; None: not any more."""
+        tile, view = self.wall.current, self._view
+        if tile is None or view is None:
+            self.about.setText("Choose a photo first; then G: it belongs, Shift+G: it does not, Delete: not gold")
+        elif view.is_outside(tile.position):
+            self.about.setText("Only a photo of this question set can be gold")
+        else:
+            self.gold_marked.emit(tile.item, yes)
 
     @property
     def verification(self) -> Verification | None:
@@ -169,14 +273,16 @@ class LeadPage(QWidget):
     def show_verification(self, verification: Verification | None, files: Files) -> None:
         """Show what the answers say; None while that is being computed for another set."""
         self._verification, self._files = verification, files
-        self.figures.setText(_figures(verification) if verification is not None else "")
-        self.errors.setText(_bounds(verification) if verification is not None else "")
+        self.figures.setText(answer_figures(verification) if verification is not None else "")
+        self.errors.setText(bound_figures(verification) if verification is not None else "")
         self.methods.show_verdicts(verification)
         self._show_method()
 
     def show_kind(self, kind: str) -> None:
-        """Show the photos of this kind."""
+        """Show the photos of this kind; some kinds are known to learning alone."""
         self._kind = kind
+        if kind in EXTRA_KINDS:
+            self.show_side(LEARNING)
         self._show_photos()
 
     @property
@@ -187,29 +293,42 @@ class LeadPage(QWidget):
         found = self._verification.method(self._method) if self._verification is not None else None
         self.method.setText(f"{self._method}: {ABOUT[self._method]}" if self._method in ABOUT else "")
         self.judges.show_workers(found.workers if found is not None else ())
-        self._show_photos()
+        self._see()
 
     def _positions(self, kind: str) -> tuple[int, ...]:
         verification = self._verification
         if verification is None:
             return ()
+        if self.learns:
+            return self._view.positions(kind, self.bar.chosen_order) if self._view is not None else ()
         if kind == DISPUTED:
             return verification.disputed
         if kind == AGREED:
             return verification.agreed
+        if kind in EXTRA_KINDS:
+            return ()
         return verification.with_verdict(self._method, kind)
 
-    def _show_photos(self) -> None:
+    def _count(self, kind: str) -> int:
+        if self.learns:
+            return self._view.count(kind) if self._view is not None else 0
+        return len(self._positions(kind))
+
+    def _show_photos(self, *_: object) -> None:
+        words_of = {**KINDS, **EXTRA_KINDS}
         for kind, button in self._kinds.items():
-            count = len(self._positions(kind))
-            button.setText(f"{KINDS[kind][0]} {count:,}" if self._verification is not None else KINDS[kind][0])
+            count = self._count(kind)
+            title = words_of[kind][0]
+            button.setText(f"{title} {count:,}" if self._verification is not None else title)
             button.setChecked(kind == self._kind)
         positions = self._positions(self._kind)
         self.wall.show_tiles(positions[:MOST_SHOWN], self._tile, self._files)
         self.wall.setVisible(bool(positions))
         empty = self._verification is not None and not positions
         unanswered = empty and not self._verification.labels  # type: ignore[union-attr]
-        words = "No answers yet. Photos appear here as soon as people answer." if unanswered else KINDS[self._kind][1]
+        words = words_of[self._kind][1]
+        if unanswered and not self.learns:
+            words = "No answers yet. Photos appear here as soon as people answer."
         self.nothing.setText(words if empty else "")
         self.nothing.setVisible(not positions)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -217,20 +336,29 @@ class LeadPage(QWidget):
     def _tile(self, position: int) -> WallTile:
         verification = self._verification
         assert verification is not None
+        if self.learns and self._view is not None:
+            return self._view.tile(position, self._files)
         yes, no = int(verification.yes[position]), int(verification.no[position])
         said = ", ".join(f"{count} {word}" for count, word in ((yes, "yes"), (no, "no")) if count)
         found = verification.method(self._method)
         belief = people_probability(float(found.probability[position])) if found is not None else ""
         item = verification.question_set.items[position]
         path = self._files.get(item)
-        return WallTile(position, item, path[0].name if path else str(item), said or "not asked", belief)
+        return WallTile(
+            position, item, path[0].name if path else str(item), said or "not asked", belief, gold=self._gold.get(item)
+        )
 
     # --- what is pointed at
 
     def _tell_photo(self, tile: WallTile | None) -> None:
-        verification = self._verification
+        verification, view = self._verification, self._view
+        outside = tile is not None and view is not None and view.is_outside(tile.position)
+        self.gold_bar.offer(tile is not None and not outside, tile.gold if tile is not None else None)
         if tile is None or verification is None:
             self.about.setText("")
+            return
+        if view is not None and (self.learns or tile.gold is not None):
+            self.about.setText(view.told(tile))
             return
         said = "; ".join(f"{name} {said.value}" for name, said in verification.who_said(tile.position))
         self.about.setText(f"{tile.name}: {said or 'nobody has answered yet'}")
@@ -260,31 +388,3 @@ def _words(name: str, rank: str = "") -> QLabel:
     if rank:
         label.setProperty("rank", rank)
     return label
-
-
-def _figures(verification: Verification) -> str:
-    """Cost so far, and what the rest will cost."""
-    planned, labels = verification.question_set.labels_planned, verification.labels
-    words = f"{labels:,} of {count_of(planned, 'answer')} by {count_of(verification.workers, 'person', 'people')}"
-    if not labels:
-        return f"No answers yet, {count_of(planned, 'answer')} planned"
-    spent = people_time(verification.seconds)
-    left = max(0, planned - labels)
-    rest = f", about {people_time(left * verification.seconds / labels)} to go" if left else ", none to go"
-    return f"{words}; {spent} spent{rest}"
-
-
-def _bounds(verification: Verification) -> str:
-    """What the theorems say of the verdicts."""
-    if verification.bound is None or verification.bound_now is None:
-        return "Wrong verdicts are estimated after the first answers"
-    theorem = "Theorem 1" if verification.question_set.policy is Policy.UNIFORM else "Theorem 2"
-    per_item = verification.question_set.wanted
-    return (
-        f"{theorem}: about {_percent(verification.bound_now)} wrong now, {_percent(verification.bound)} at "
-        f"{count_of(per_item, 'answer')} a photo"
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1f} %"

@@ -18,6 +18,7 @@ from crowdclust_app.services.verifying import AskingProgress, Interview, Questio
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.learning import Desk
     from crowdclust_app.services.progress import Progress
 
 
@@ -44,6 +45,11 @@ class Turn:
 class AskingSession(QObject):
     """Asks and stores, off the main thread and in order.
 
+    Parameters
+    ----------
+    desk
+        Called before each question: what chooses it by what was learnt; None where nothing is learnt.
+
     Signals
     -------
     asked : Turn
@@ -55,8 +61,17 @@ class AskingSession(QObject):
     asked = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, jobs: Jobs, campaign: Campaign, asked: QuestionSet, worker: Worker, parent: QObject) -> None:
+    def __init__(
+        self,
+        jobs: Jobs,
+        campaign: Campaign,
+        asked: QuestionSet,
+        worker: Worker,
+        parent: QObject,
+        desk: Callable[[], Desk | None] = lambda: None,
+    ) -> None:
         super().__init__(parent)
+        self._desk = desk
         self._jobs = jobs
         self._campaign = campaign
         self.question_set = asked
@@ -108,7 +123,10 @@ class AskingSession(QObject):
         self._start(work)
 
     def _next(self, interview: Interview) -> Turn:
-        question = interview.next_question(self.worker)
+        desk = self._desk()
+        # only who is here is asked
+        told = desk.next_question([self.worker.number]) if desk is not None else None
+        question = Question(told.item, told.ahead) if told is not None else interview.next_question(self.worker)
         return Turn(question, interview.progress(self.worker), self._neighbours)
 
     def _start(self, work: Callable[[], Turn | None], essential: bool = True) -> None:

@@ -6,17 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPalette, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.painting import BAR, flat, paint_frame, paint_photo
+from crowdclust_app.gui.clusters.painting import paint_frame, paint_photo
 from crowdclust_app.gui.pictures import PictureCache
+from crowdclust_app.gui.tiles import AnyIndex, TileView, is_chosen
+from crowdclust_app.gui.verify.marks import GOLD_WORDS, paint_gold, paint_predicted
 from crowdclust_app.gui.verify.photos import Files
 
 WANTED_TILE = 152
-AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class WallTile:
         In the question set, and in the campaign.
     caption, belief
         "2 yes, 1 no" and "0.62".
+    predicted
+        Whether nobody has answered, so that the belief is a prediction alone.
+    gold
+        Whether it belongs, where the lead has said so.
     """
 
     position: int
@@ -36,6 +41,14 @@ class WallTile:
     name: str
     caption: str
     belief: str
+    predicted: bool = False
+    gold: bool | None = None
+
+    @property
+    def spoken(self) -> str:
+        """All of it, in words."""
+        known = f", {GOLD_WORDS[self.gold]}" if self.gold is not None else ""
+        return f"{self.name}: {self.caption}, {self.belief}{known}"
 
 
 Describe = Callable[[int], WallTile]
@@ -67,64 +80,35 @@ class WallModel(QAbstractListModel):
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a screen reader says."""
         if index.isValid() and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            tile = self.tile(index.row())
-            return f"{tile.name}: {tile.caption}, {tile.belief}"
+            return self.tile(index.row()).spoken
         return None
 
 
-class _Delegate(QStyledItemDelegate):
-    """Paints one tile."""
-
-    def __init__(self, wall: PhotoWall) -> None:
-        super().__init__(wall)
-        self._wall = wall
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
-        """A whole cell of the grid."""
-        return self._wall.gridSize()
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
-        """Draw the photo of an index."""
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        self._wall.paint_tile(painter, option.rect, index.row(), chosen)
-
-
-class PhotoWall(QListView):
+class PhotoWall(TileView):
     """A grid of photos with a caption each.
 
     Signals
     -------
     pointed : WallTile or None
         The photo that the keyboard is on or that was clicked.
+    gold : bool or None
+        Its answer is known: G yes, Shift+G no; Delete: not any more.
     """
 
     pointed = Signal(object)
+    gold = Signal(object)
 
     def __init__(self, pictures: PictureCache, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(WANTED_TILE, parent)
         self.setObjectName("verdict-photos")
         self.setAccessibleName("Photos")
         self._pictures = pictures
         self._files: Files = {}
         self._wall = WallModel(self)
         self.setModel(self._wall)
-        self.setItemDelegate(_Delegate(self))
-        flat(self)
-        self.setViewMode(QListView.ViewMode.IconMode)
-        self.setMovement(QListView.Movement.Static)
-        self.setUniformItemSizes(True)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalScrollBar().setSingleStep(24)
-        self._resized = QTimer(self)
-        self._resized.setSingleShot(True)
-        self._resized.setInterval(30)
-        self._resized.timeout.connect(self._fit_tiles)
         self.selectionModel().currentChanged.connect(self._moved)
         pictures.arrived.connect(lambda _name: self.viewport().update())
-        self._fit_tiles()
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -142,6 +126,10 @@ class PhotoWall(QListView):
         else:
             self.pointed.emit(None)
 
+    def paint_cell(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw the photo of an index."""
+        self.paint_tile(painter, option.rect, index.row(), is_chosen(option))
+
     def paint_tile(self, painter: QPainter, rect: QRect, row: int, chosen: bool) -> None:
         """Draw a photo, and below it what was said and what is believed."""
         tile = self._wall.tile(row)
@@ -151,6 +139,10 @@ class PhotoWall(QListView):
         pixmap = self._pictures.pixmap(*found, photo.width(), self.devicePixelRatioF()) if found else None
         failed = pixmap is None and (found is None or bool(self._pictures.failure(*found)))
         paint_photo(painter, photo, pixmap, self.palette(), failed=failed)
+        if tile.predicted:
+            paint_predicted(painter, photo)
+        if tile.gold is not None:
+            paint_gold(painter, photo, tile.gold)
         words = QRect(photo.left(), photo.bottom() + 2, photo.width(), line)
         painter.setFont(self.font())
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
@@ -164,18 +156,24 @@ class PhotoWall(QListView):
         if chosen:
             paint_frame(painter, photo, self.palette(), current=True)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the tiles to the new width once the resizing pauses."""
-        super().resizeEvent(event)
-        self._resized.start()
+    @property
+    def current(self) -> WallTile | None:
+        """The photo that the keyboard is on or that was clicked."""
+        index = self.currentIndex()
+        return self._wall.tile(index.row()) if index.isValid() else None
 
-    def _fit_tiles(self) -> None:
-        width = max(1, self.width() - BAR - 1)
-        columns = max(1, width // WANTED_TILE)
-        side = width // columns
-        size = QSize(side, side - theme.STEP + self.fontMetrics().height() + theme.STEP)
-        if self.gridSize() != size:
-            self.setGridSize(size)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Mark and unmark gold; everything else as lists do."""
+        others = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
+        key, shift = Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if others or key not in (Qt.Key.Key_G, Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            super().keyPressEvent(event)
+        elif not event.isAutoRepeat():
+            self.gold.emit(None if key != Qt.Key.Key_G else not shift)
+
+    def below_tile(self) -> int:
+        """One line of words."""
+        return self.fontMetrics().height()
 
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         self.pointed.emit(self._wall.tile(current.row()) if current.isValid() else None)

@@ -1,0 +1,121 @@
+"""The table of learnt workers: how often each is right, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from crowdclust_app.gui.clusters.painting import flat
+from crowdclust_app.services.learning_results import LearntWorker
+
+AnyIndex = QModelIndex | QPersistentModelIndex
+TITLES = ("Worker", "Right", "95 %")
+
+
+class ExpertiseModel(QAbstractTableModel):
+    """One row a worker, the best first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.workers: tuple[LearntWorker, ...] = ()
+
+    def show(self, workers: Sequence[LearntWorker]) -> None:
+        """Show these."""
+        self.beginResetModel()
+        self.workers = tuple(sorted(workers, key=lambda worker: (-worker.expertise, worker.number)))
+        self.endResetModel()
+
+    def row_of(self, number: int) -> int | None:
+        """Row of the worker with this number."""
+        return next((row for row, worker in enumerate(self.workers) if worker.number == number), None)
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of workers."""
+        return 0 if parent.isValid() else len(self.workers)
+
+    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of columns."""
+        return 0 if parent.isValid() else len(TITLES)
+
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Names and figures."""
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            worker = self.workers[index.row()]
+            low, high = worker.interval
+            return (worker.name, f"{worker.expertise:.2f}", f"{low:.2f}–{high:.2f}")[index.column()]
+        return _alignment(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Headings."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return TITLES[section]
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return None
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+class ExpertiseTable(QTableView):
+    """The learnt workers.
+
+    Signals
+    -------
+    chosen : int
+        The keyboard or the pointer went to the worker of this number.
+    """
+
+    chosen = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("expertise-table")
+        self.setAccessibleName("Workers' expertise")
+        self._model = ExpertiseModel(self)
+        self._quiet = False
+        self.setModel(self._model)
+        flat(self)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(72)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(24)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.resizeSection(1, 60)
+        header.resizeSection(2, 86)
+        self.selectionModel().currentRowChanged.connect(self._moved)
+
+    def show_workers(self, workers: Sequence[LearntWorker], chosen: int | None) -> None:
+        """Show these workers, this one marked."""
+        self._model.show(workers)
+        self.mark(chosen)
+
+    def mark(self, number: int | None) -> None:
+        """Mark a worker's row without telling."""
+        row = self._model.row_of(number) if number is not None else None
+        self._quiet = True
+        try:
+            if row is None:
+                self.clearSelection()
+            elif row != self.currentIndex().row() or not self.selectionModel().hasSelection():
+                self.setCurrentIndex(self._model.index(row, 0))
+        finally:
+            self._quiet = False
+
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if not self._quiet and current.isValid():
+            self.chosen.emit(self._model.workers[current.row()].number)
