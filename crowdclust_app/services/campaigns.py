@@ -67,10 +67,12 @@ class Campaign:
     """
 
     def __init__(self, path: Path, database: Database) -> None:
+        from crowdclust_app.services.reading import KeptTables
         from crowdclust_app.storage import catalogue
 
         self.path = path
         self.database = database
+        self.kept_tables = KeptTables()
         with database.read() as connection:
             row = catalogue.campaign_row(connection)
             self._items = catalogue.items(connection)

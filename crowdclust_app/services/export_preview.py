@@ -52,19 +52,20 @@ def tables_to_write(campaign: Campaign, run: int | None = None) -> tuple[TableTo
     run
         Number of the run whose clusters are written; None for a campaign without runs.
     """
-    from crowdclust_app.storage import answers
+    from crowdclust_app.storage import answers, catalogue
 
     chosen = campaign.run(run) if run is not None else None
     table = campaign.table(chosen.stage if chosen is not None else WHOLE_COLLECTION)
     with campaign.database.read() as connection:
         answered = answers.count_response_items(connection)
+        planned = catalogue.count_planned(connection)
     rows = {
         "responses.csv": answered,
         "assignments.csv": len(campaign.assignments()),
         "flags.csv": len(campaign.flags()),
         "pairs.csv": table.n_pair_labels,
         "truth.csv": len(campaign.truth()),
-        "plan.csv": sum(len(hit.items) for hit in campaign.hits() if hit.workers_wanted),
+        "plan.csv": planned,
     }
     if chosen is not None:
         result = chosen.result

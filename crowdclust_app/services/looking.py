@@ -236,7 +236,9 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
     nowhere = np.zeros(whole.n_items, dtype=np.int64)
     workers = view.workers if view else worker_rows(whole, nowhere, seconds, left_out=left_out)
     from crowdclust_app.services.category_rows import arrange
+    from crowdclust_app.services.comparing import known_categories
 
+    truth = campaign.truth()
     called = None
     if view is not None:
         called = read_categories(campaign, view.run.number, view.run.result.responsibilities.shape[1])
@@ -247,8 +249,8 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         workers=workers,
         files=_photo_files(campaign),
         categories=called,
-        truth=campaign.truth(),
-        truth_order=truth_order(campaign),
+        truth=truth,
+        truth_order=known_categories(truth, truth_order(campaign)),
         left_out=left_out,
         axes=axes_of(view) if view is not None else {},
         arrangement=arrange(view, called) if view is not None and called is not None else None,

@@ -158,10 +158,11 @@ def _ready_on(came: Sequence[datetime], left: int, now: datetime) -> date | None
 def responses_since_run(campaign: Campaign) -> int:
     """Responses of the whole collection that its newest run has not seen."""
     from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+    from crowdclust_app.services.reading import count_responses
 
     runs = [run for run in campaign.runs() if run.stage == WHOLE_COLLECTION]
     seen = int(str(runs[-1].summary.get("responses", 0))) if runs else 0
-    return max(0, campaign.table().n_responses - seen)
+    return max(0, count_responses(campaign, WHOLE_COLLECTION) - seen)
 
 
 def rerun_every(campaign: Campaign) -> int:

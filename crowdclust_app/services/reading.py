@@ -19,39 +19,79 @@ if TYPE_CHECKING:
 _Stored = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
+class KeptTables:
+    """The tables of a campaign as they were when they were last read.
+
+    Several screens ask for the same table, and reading it is the longest part of showing them. Nothing that a table is
+    made of is ever changed or deleted, so what was read holds until something is added.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[int, ...], dict[tuple[str, bool], ResponseTable]] = ((), {})
+
+    def at(self, connection: Connection) -> dict[tuple[str, bool], ResponseTable]:
+        """Those that still hold, by stage and whether everything is in them; tables may be added."""
+        from crowdclust_app.storage import answers
+
+        moment = answers.tables_moment(connection)
+        if self._kept[0] != moment:
+            self._kept = (moment, {})
+        return self._kept[1]
+
+
 def read_table(campaign: Campaign, stage: str, everything: bool = False) -> ResponseTable:
     """All current responses of a stage as arrays, in submission order; the items are those of the stage.
 
     With `everything`, those too that are left out of runs.
     """
-    from crowdclust_app.storage import stages
-
     with campaign.database.read() as connection:
-        table = table_in(connection, stage, everything)
-        inside = stages.item_numbers(connection, stage)
-    return table if inside is None else _restricted(table, np.array(inside, dtype=np.int64))
+        kept = campaign.kept_tables.at(connection)
+        if (stage, everything) not in kept:
+            kept[stage, everything] = _stage_table(connection, stage, everything)
+        return kept[stage, everything]
 
 
 def read_tables(campaign: Campaign, stages: Sequence[str]) -> dict[str, ResponseTable]:
     """The tables of several stages, of one moment, as `read_table` has them."""
-    from crowdclust_app.storage import stages as rows
-
-    tables = {}
     with campaign.database.read() as connection:
-        stored = _positions(connection)
-        for stage in stages:
-            table = table_in(connection, stage, stored=stored)
-            inside = rows.item_numbers(connection, stage)
-            tables[stage] = table if inside is None else _restricted(table, np.array(inside, dtype=np.int64))
-    return tables
+        kept = campaign.kept_tables.at(connection)
+        missing = [stage for stage in stages if (stage, False) not in kept]
+        stored = _positions(connection) if missing else None
+        for stage in missing:
+            kept[stage, False] = _stage_table(connection, stage, stored=stored)
+        return {stage: kept[stage, False] for stage in stages}
 
 
-def _restricted(table: ResponseTable, inside: NDArray[np.int64]) -> ResponseTable:
-    """The same table with these items alone; its responses hold no others."""
+def _stage_table(
+    connection: Connection, stage: str, everything: bool = False, stored: _Stored | None = None
+) -> ResponseTable:
+    from crowdclust_app.storage import stages
+
+    table = table_in(connection, stage, everything, stored)
+    inside = stages.item_numbers(connection, stage)
+    if inside is None:
+        return table
+    within = np.array(inside, dtype=np.int64)
+    # the same table with these items alone; its responses hold no others
     place = np.full(table.n_items, -1, dtype=np.int64)
-    place[inside] = np.arange(len(inside))
-    names = tuple(table.item_names[number] for number in inside.tolist())
+    place[within] = np.arange(len(within))
+    names = tuple(table.item_names[number] for number in inside)
     return replace(table, item_names=names, items=place[table.items])
+
+
+def count_responses(campaign: Campaign, stage: str) -> int:
+    """How many responses `read_table` has, without reading what is in them."""
+    from crowdclust_app.services.exclusions import exclusions_in
+    from crowdclust_app.storage import answers, catalogue
+
+    with campaign.database.read() as connection:
+        rows = answers.current_responses(connection, stage)
+        left_out = exclusions_in(connection)
+        if not left_out.responses and not left_out.retired:
+            return len(rows)
+        workers = [worker.name for worker in catalogue.workers(connection)]
+        hits = {number: name for name, number in catalogue.hit_numbers(connection).items()}
+    return sum(left_out.of(hits[row.hit], workers[row.worker]) is None for row in rows)
 
 
 def table_in(

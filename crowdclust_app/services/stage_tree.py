@@ -175,7 +175,10 @@ def plan_for(stage: StageNode, category: CategoryNode) -> PlanSettings:
 
 def seconds_a_photo(campaign: Campaign) -> float | None:
     """Median active seconds that a photo of a submitted HIT took; None while nothing was measured."""
-    sizes = {hit.name: len(hit.items) for hit in campaign.hits()}
+    from crowdclust_app.storage import catalogue
+
+    with campaign.database.read() as connection:
+        sizes = catalogue.hit_sizes(connection)
     measured = [time.active_seconds / sizes[time.hit] for time in campaign.submitted_times() if sizes.get(time.hit)]
     measured = [seconds for seconds in measured if seconds > 0]
     return float(np.median(measured)) if measured else None

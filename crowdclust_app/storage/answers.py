@@ -353,6 +353,19 @@ def current_responses(connection: Connection, stage: str | None) -> list[Any]:
     return list(connection.execute(statement, {"stage": stage}))
 
 
+def tables_moment(connection: Connection) -> tuple[int, ...]:
+    """Figures that grow whenever something is added that a table of responses is made of.
+
+    Nothing of it is ever changed or deleted, so counting is enough.
+    """
+    counted = """
+        SELECT (SELECT coalesce(max(number), 0) FROM responses), (SELECT coalesce(max(number), 0) FROM decisions),
+               (SELECT count(*) FROM items), (SELECT count(*) FROM workers), (SELECT count(*) FROM hits),
+               (SELECT count(*) FROM stage_items)
+    """
+    return tuple(int(value) for value in connection.execute(text(counted)).one())
+
+
 def count_response_items(connection: Connection) -> int:
     """How many items the current responses of all stages hold together."""
     counted = "SELECT count(*) FROM response_items i JOIN current_responses r ON r.response = i.response"

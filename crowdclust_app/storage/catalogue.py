@@ -195,15 +195,30 @@ def workers(connection: Connection) -> tuple[Worker, ...]:
 def hits(connection: Connection) -> tuple[Hit, ...]:
     """All HITs in plan order, then the imported ones."""
     members: dict[int, list[int]] = {}
-    inside = schema.hit_items.c
-    for hit, item in connection.execute(select(inside.hit, inside.item).order_by(inside.hit, inside.position)):
+    # Straight from the driver, as `answers.all_response_items`.
+    rows = connection.exec_driver_sql("SELECT hit, item FROM hit_items ORDER BY hit, position")
+    assert rows.cursor is not None
+    for hit, item in rows.cursor.fetchall():
         members.setdefault(hit, []).append(item)
+    rows.close()
     columns = schema.hits.c
     statement = select(columns.number, columns.name, columns.workers_wanted, columns.stage).order_by(columns.position)
     return tuple(
         Hit(row.number, row.name, tuple(members.get(row.number, ())), row.workers_wanted, row.stage)
         for row in connection.execute(statement)
     )
+
+
+def hit_sizes(connection: Connection) -> dict[str, int]:
+    """How many items each HIT has, by its name."""
+    counted = text("SELECT h.name, count(*) FROM hits h JOIN hit_items i ON i.hit = h.number GROUP BY h.number")
+    return {row[0]: row[1] for row in connection.execute(counted)}
+
+
+def count_planned(connection: Connection) -> int:
+    """How many items the HITs that want workers have together."""
+    counted = "SELECT count(*) FROM hit_items i JOIN hits h ON h.number = i.hit WHERE h.workers_wanted > 0"
+    return int(connection.execute(text(counted)).scalar_one())
 
 
 def hit_numbers(connection: Connection) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QSpinBox, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.plots import Plot
@@ -39,12 +39,8 @@ class NumbersView(QWidget):
         self._words.setObjectName("numbers-words")
         self._words.setWordWrap(True)
         self._words.setProperty("rank", "second")
-        self.widget = pg.PlotWidget(self)
-        self.widget.setFrameShape(self.widget.Shape.NoFrame)
-        self.widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.widget.setMenuEnabled(False)
-        self.widget.setMouseEnabled(x=False, y=False)
-        self.widget.hideButtons()
+        self._widget: pg.PlotWidget | None = None
+        self._wanted: pg.InfiniteLine | None = None
         self._slider = QSlider(Qt.Orientation.Horizontal, self)
         self._slider.setObjectName("numbers-slider")
         self._slider.setAccessibleName("Number of clusters")
@@ -68,13 +64,34 @@ class NumbersView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.STEP)
         layout.addWidget(self._words)
-        layout.addWidget(self.widget, 1)
+        layout.addStretch(1)
         layout.addLayout(line)
         self._slider.valueChanged.connect(self._box.setValue)
         self._box.valueChanged.connect(self._follow_box)
         self._again.clicked.connect(lambda: self.run_wanted.emit(self._box.value()))
         self.setFocusProxy(self._box)
-        self._restyle()
+
+    @property
+    def widget(self) -> pg.PlotWidget:
+        """The plot; made when it is first needed, because that takes long for what most people do not look at."""
+        if self._widget is None:
+            self._widget = widget = pg.PlotWidget(self)
+            widget.setFrameShape(widget.Shape.NoFrame)
+            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            widget.setMenuEnabled(False)
+            widget.setMouseEnabled(x=False, y=False)
+            widget.hideButtons()
+            layout = self.layout()
+            assert isinstance(layout, QVBoxLayout)
+            layout.takeAt(1)  # the stretch that held its place
+            layout.insertWidget(1, widget, 1)
+            self._restyle()
+        return self._widget
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what has come while it could not be seen."""
+        super().showEvent(event)
+        self._draw()
 
     def show_view(self, view: RunView | None, runs: tuple[RunInfo, ...]) -> None:
         """Show the figures behind the number of clusters of this run."""
@@ -129,8 +146,10 @@ class NumbersView(QWidget):
         self._mark_wanted()
 
     def _draw(self) -> None:
+        if self._widget is None and not self.isVisible():
+            return
         self.widget.clear()
-        self._wanted: pg.InfiniteLine | None = None
+        self._wanted = None
         self.widget.setVisible(bool(self._scores))
         if not self._scores or self._view is None:
             return
@@ -155,7 +174,7 @@ class NumbersView(QWidget):
         self._mark_wanted()
 
     def _mark_wanted(self) -> None:
-        if not self._scores or self._view is None:
+        if self._widget is None or not self._scores or self._view is None:
             return
         if self._wanted is None:
             pen = pg.mkPen(self.palette().color(QPalette.ColorRole.Text), width=1.5)
@@ -165,6 +184,8 @@ class NumbersView(QWidget):
         self._wanted.setVisible(self._box.value() != len(self._view.clusters))
 
     def _restyle(self) -> None:
+        if self._widget is None:
+            return
         palette = self.palette()
         self.widget.setBackground(palette.color(QPalette.ColorRole.Base))
         for side, words in (("bottom", "clusters"), ("left", "held-out score (nats a label)")):

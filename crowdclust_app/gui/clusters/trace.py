@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
@@ -39,13 +39,7 @@ class TracePlot(QWidget):
         self._phase = "joint"
         self._follows = True
         self._buttons: dict[str, QPushButton] = {}
-        self.widget = pg.PlotWidget(self)
-        self.widget.setFrameShape(self.widget.Shape.NoFrame)
-        self.widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.widget.hideButtons()
-        self.widget.setMenuEnabled(False)
-        self.widget.setMouseEnabled(x=False, y=False)
-        keep_room(self.widget)
+        self._widget: pg.PlotWidget | None = None
         group = QButtonGroup(self)
         line = QHBoxLayout()
         line.setSpacing(theme.TILE_GAP)
@@ -66,8 +60,31 @@ class TracePlot(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(line)
-        layout.addWidget(self.widget, 1)
-        self._restyle()
+        layout.addStretch(1)
+        self._draw()
+
+    @property
+    def widget(self) -> pg.PlotWidget:
+        """The plot; made when it is first needed, because that takes long for what most people do not look at."""
+        if self._widget is None:
+            self._widget = widget = pg.PlotWidget(self)
+            widget.setFrameShape(widget.Shape.NoFrame)
+            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            widget.hideButtons()
+            widget.setMenuEnabled(False)
+            widget.setMouseEnabled(x=False, y=False)
+            keep_room(widget)
+            layout = self.layout()
+            assert isinstance(layout, QVBoxLayout)
+            layout.takeAt(1)  # the stretch that held its place
+            layout.addWidget(widget, 1)
+            self._restyle()
+        return self._widget
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what has come while it could not be seen, a moment later: the rest of the screen comes first."""
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self._draw)
 
     @property
     def phase(self) -> str:
@@ -113,9 +130,11 @@ class TracePlot(QWidget):
         for phase, button in self._buttons.items():
             button.setChecked(phase == self._phase)
             button.setEnabled(bool(self._curves[phase]))
+            button.setVisible(any(self._curves.values()))
+        if self._widget is None and not (self.isVisible() and any(self._curves.values())):
+            return
         self.widget.clear()
-        for part in (self.widget, *self._buttons.values()):
-            part.setVisible(any(self._curves.values()))
+        self.widget.setVisible(any(self._curves.values()))
         curves = self._curves[self._phase]
         palette = self.palette()
         newest = self._best if self._best in curves else max(curves, default=0)
@@ -136,6 +155,8 @@ class TracePlot(QWidget):
                 )
 
     def _restyle(self) -> None:
+        if self._widget is None:
+            return
         palette = self.palette()
         self.widget.setBackground(palette.color(QPalette.ColorRole.Window))
         for side, words in (("bottom", "sweep"), ("left", "")):
@@ -147,5 +168,5 @@ class TracePlot(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Follow the palette when it changes."""
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "widget"):
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_widget"):
             self._restyle()
