@@ -108,5 +108,6 @@ def _number(sheet: Sheet, line: int, column: str, cell: str) -> float:
     if text.lower() in _MISSING:
         return math.nan
     what = f"the {column} {text} is not a finite number"
-    todo = "write a decimal point" if _float(text.replace(",", ".")) is not None else "correct it or leave it empty"
+    with_point = "," in text and _float(text.replace(",", ".")) is not None
+    todo = "write a decimal point" if with_point else "correct it or leave it empty"
     raise sheet.error(line, what, todo)

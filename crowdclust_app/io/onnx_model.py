@@ -17,6 +17,8 @@ VERSION = 1
 
 # What an input takes when the model leaves its size open.
 _USUAL_SIDE = 224
+# Pictures with more pixels a side would fill the memory; published models take a tenth of it.
+_LARGEST_SIDE = 4096
 # Means and spreads of the colours of ImageNet, by which nearly every published model was trained.
 _MEAN = np.array([0.485, 0.456, 0.406])
 _SPREAD = np.array([0.229, 0.224, 0.225])
@@ -77,6 +79,10 @@ class EmbeddingModel:
         self.height, self.width = (
             side if isinstance(side, int) and side > 0 else _USUAL_SIDE for side in (height, width)
         )
+        if max(self.height, self.width) > _LARGEST_SIDE:
+            what = f"is a model that asks for photos of {self.width:,} x {self.height:,} pixels"
+            todo = f"choose one for photos of at most {_LARGEST_SIDE:,} x {_LARGEST_SIDE:,}"
+            raise UserError(what, where=str(self.path), todo=todo)
 
     def embed(self, path: Path) -> NDArray[np.float32]:
         """Embed a photo; shape (D,).

@@ -233,7 +233,8 @@ class Foreign:
     Parameters
     ----------
     estimator
-        With `fit(X, y, sample_weight=...)` and `predict_proba(X)`; copied, never changed.
+        With `fit(X, y, sample_weight=...)` and `predict_proba(X)`; copied, never changed. Of a pipeline (`steps`) the
+        last step gets the weights.
     X : ndarray of shape (n, D)
         Scaled features of the labelled items.
     n_classes
@@ -243,6 +244,9 @@ class Foreign:
     has_bound = False
 
     def __init__(self, estimator: Any, X: Floats, n_classes: int) -> None:
+        if isinstance(estimator, type):
+            what = f"the classifier {estimator.__name__} is a class"
+            raise BadInput(what, todo=f"make one of it: {estimator.__name__}()")
         if not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
             what = "the classifier has no fit and predict_proba"
             raise BadInput(what, todo="give one in the style of scikit-learn")
@@ -257,9 +261,11 @@ class Foreign:
     def update(self, beliefs: Floats) -> None:
         """Fit a fresh copy."""
         fresh = copy.deepcopy(self._estimator)
+        steps = getattr(fresh, "steps", None)
+        name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
         try:
-            fresh.fit(self._rows, self._codes, sample_weight=np.ascontiguousarray(beliefs.T).ravel())
-        except TypeError as error:
+            fresh.fit(self._rows, self._codes, **{name: np.ascontiguousarray(beliefs.T).ravel()})
+        except (TypeError, ValueError) as error:
             if "sample_weight" not in str(error):
                 raise
             what = f"the classifier {type(self._estimator).__name__} takes no sample weights"

@@ -6,7 +6,8 @@ Missing cells are NaN until `fill_missing`; everything after it takes finite num
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +43,18 @@ MIRRORED = "most answers had to be read as their opposite to trust the workers o
 
 class BadInput(UserError, ValueError):  # noqa: N818 - what was given is bad, the program is not at fault
     """Features, labels or parameters that cannot be used; a `ValueError` for those who call from Python."""
+
+
+@contextmanager
+def all_or_nothing(estimator: object) -> Iterator[None]:
+    """Leave an estimator as it was when a fit is refused or cancelled; what it keeps must not be changed in place."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 @dataclass(frozen=True)
@@ -200,13 +213,15 @@ def gold_codes(gold: Any, table: LabelTable) -> Codes:
     Raises
     ------
     BadInput
-        When a gold item is of a class that the labels do not have.
+        When they are no mapping, or a gold item is of a class that the labels do not have.
     """
     from crowdclust_app.inference.binary.table import label_key
 
     codes = np.full(table.n_tasks, -1, dtype=np.int64)
-    if not gold:
+    if gold is None:
         return codes
+    if not isinstance(gold, Mapping):
+        raise BadInput("the gold items are no classes by item", todo="give a dict of item and class")
     number = {task: row for row, task in enumerate(table.tasks)}
     code = {label_key(value): at for at, value in enumerate(table.classes)}
     for item, value in gold.items():

@@ -6,8 +6,7 @@ import inspect
 import math
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning
 from crowdclust_app.inference.binary.table import REPEATS, Codes, Floats, LabelTable, Repeats
 from crowdclust_app.inference.experts.active_set import ActiveSet
 from crowdclust_app.inference.experts.asking import NextQuestion
-from crowdclust_app.inference.experts.features import BadInput, Scaling, check_matrix, fit_scaling
+from crowdclust_app.inference.experts.features import BadInput, Scaling, all_or_nothing, check_matrix, fit_scaling
 from crowdclust_app.inference.experts.fitting import Plan, State, carried, learn
 from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_rows
 from crowdclust_app.inference.experts.kernel import Kernel, usual_distance
@@ -192,7 +191,7 @@ class GaussianProcessExperts(ExpertResults):
         """
         begin = time.perf_counter()
         self._validate()
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             self._previous: State | None = None
             self._rounds = 0
             if X is None:
@@ -239,7 +238,7 @@ class GaussianProcessExperts(ExpertResults):
         self._validate()
         run = self._run(progress, cancel)
         classes = self.classes_ if self.classes is None else self.classes
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             if self._previous is None:
                 encoded = encode(table, worker, label, self.items_, None, classes, self.repeats)
                 self._fit_without_features(encoded, gold, run)
@@ -248,17 +247,6 @@ class GaussianProcessExperts(ExpertResults):
                 self._learn(encoded, gold, run, fresh=False)
             self.seconds_ = time.perf_counter() - begin
         return self
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Leave everything as it was when a fit is refused or cancelled; nothing that is kept is changed in place."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _run(self, progress: Callable[[FitStep], None] | None, cancel: CancelToken | None) -> Run:
         run = Run(_ROUNDS * self.max_iterations, self.tolerance, progress, cancel)

@@ -171,21 +171,43 @@ class LogisticExperts(Aggregator):
         encoded = features.item_labels(
             rows, table, worker, label, items=items, classes=self.classes, repeats=self.repeats
         )
-        if matrix is None or not matrix.shape[1]:
-            self._scaling, self._X = None, None
-        else:
-            self._scaling = features.fit_scaling(matrix)
-            self._X = self._scaling.apply(matrix)
-        self._gold = features.gold_codes(gold, encoded)
-        self.fit_encoded(encoded, progress=progress, cancel=cancel)
-        self.items_ = encoded.tasks
-        self.predicted_ = np.asarray((encoded.task_counts == 0) & (self._X is not None))
-        self.warnings_ = self.notes_
-        del self._X, self._gold
+        self._fit_rows(matrix, encoded, gold, progress, cancel)
         if self._ended_early:
             text = f"{self.name} did not converge in {self.n_iterations_} iterations; raise max_iterations"
             warnings.warn(text, NotConvergedWarning, stacklevel=2)
         return self
+
+    def fit_encoded(
+        self,
+        table: LabelTable,
+        *,
+        progress: Callable[[FitStep], None] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Self:
+        """Learn from an encoded table alone, without features; otherwise as in `Aggregator`."""
+        self._fit_rows(None, table, None, progress, cancel)
+        return self
+
+    def _fit_rows(
+        self,
+        X: Floats | None,
+        table: LabelTable,
+        gold: Mapping[Hashable, Hashable] | None,
+        progress: Callable[[FitStep], None] | None,
+        cancel: CancelToken | None,
+    ) -> None:
+        """Learn from rows of features, shape (M, D), and their labels; a fit that fails leaves the one before."""
+        with features.all_or_nothing(self):
+            self._scaling, self._X = None, None
+            if X is not None and X.shape[1]:
+                self._scaling = features.fit_scaling(X)
+                self._X = self._scaling.apply(X)
+            self._gold = features.gold_codes(gold, table)
+            super().fit_encoded(table, progress=progress, cancel=cancel)
+            self.items_ = table.tasks
+            self.predicted_ = np.asarray((table.task_counts == 0) & (self._X is not None))
+            self.warnings_ = self.notes_
+            del self._X, self._gold
 
     def predict_proba(self, X: Any = None) -> Floats:
         """Give the probability of each class of `classes_` for new items.
@@ -200,6 +222,8 @@ class LogisticExperts(Aggregator):
         BadInput
             When they do not fit those that were learnt from.
         """
+        if not hasattr(self, "classes_"):
+            raise BadInput(f"{self.name} is not fitted yet", todo="fit it first")
         if X is None:
             return self.probabilities_
         X = features.check_matrix(X)

@@ -14,6 +14,9 @@ FEW_GOLD = 5
 
 GOLD_UNUSED = "gold items were not used, since there are no features"
 NOTHING = "nobody has labelled anything yet: every item has an even chance"
+GOLD_CONTRADICTS = (
+    "by the gold items most answers are the opposite of the truth: check that the gold items are marked the right way"
+)
 SAME_FEATURES = "all items have the same features, which cannot help"
 PUBLISHED_RULE = "the active set was chosen by the published rule, which suits labels that are nearly all right"
 
@@ -71,7 +74,8 @@ def _of_the_sign(facts: Facts) -> list[str]:
     count = len(facts.gold_rows)
     if count:
         several = "is only one gold item" if count == 1 else f"are only {count} gold items"
-        return [f"there {several}: mark {FEW_GOLD} or more to be safe"] if count < FEW_GOLD else []
+        found = [f"there {several}: mark {FEW_GOLD} or more to be safe"] if count < FEW_GOLD else []
+        return [GOLD_CONTRADICTS, *found] if facts.honesty < -SURE_OF_SIGN else found
     found = []
     if facts.table.n_labels and abs(facts.honesty) < SURE_OF_SIGN:
         found.append(SIGN)

@@ -35,7 +35,7 @@ def test_columns_without_any_value_are_left_out_and_names_may_be_whole_numbers(t
     ("text", "said"),
     [
         ("task,x\na,1\nb,red\n", "line 3: the x red is not a finite number; correct it or leave it empty."),
-        ("task,x\na,1\nb,inf\n", "line 3: the x inf is not a finite number"),
+        ("task,x\na,1\nb,inf\n", "line 3: the x inf is not a finite number; correct it or leave it empty."),
         ('task,x\na,"1,5"\n', "line 2: the x 1,5 is not a finite number; write a decimal point."),
         ("task,x\na,1\nb,2\na,3\n", "line 4: the task a has features on line 2 already; keep one of the rows."),
         ("task,x\n,1\n", "line 2: the task is empty"),

@@ -71,6 +71,7 @@ def test_a_model_of_ones_own_embeds_photos(tmp_path: Path) -> None:
         (lambda path: None, "there is no such file"),
         (lambda path: write_model(path, (1, 100)), "input is not one picture"),
         (lambda path: write_model(path, (1, 7, 8, 8)), "input is not one picture"),
+        (lambda path: write_model(path, (1, 3, 100_000, 8)), "photos of 8 x 100,000 pixels; choose one"),
         (lambda path: write_model(path, operator="Add", out=(1, 3, 8, 10), inputs=2), "input is not one picture"),
         (lambda path: write_model(path, operator="NoSuchThing"), "is not an ONNX model"),
     ],

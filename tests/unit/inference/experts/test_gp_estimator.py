@@ -16,6 +16,7 @@ from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning
 from crowdclust_app.inference.experts import ActiveSet, BadInput, GaussianProcessExperts
 from crowdclust_app.inference.experts.asking import entropy
 from crowdclust_app.inference.experts.features import NO_FEATURES, SIGN
+from crowdclust_app.inference.experts.remarks import GOLD_CONTRADICTS
 from crowdclust_app.io.labels import read_labels
 from crowdclust_app.io.tables import read_truth
 
@@ -235,6 +236,14 @@ def test_sentences_say_what_is_doubtful() -> None:
         short = quick(max_iterations=1).fit(X, matrix)
     assert any("did not converge" in sentence for sentence in short.notes_)
     assert not short.converged_
+
+
+def test_gold_items_that_contradict_nearly_everybody_are_doubted() -> None:
+    X, truth, matrix = labelled_clusters(60, 0.5, seed=8)
+    honest = quick().fit(X, matrix, gold={item: int(truth[item]) for item in range(8)})
+    assert GOLD_CONTRADICTS not in honest.warnings_
+    swapped = quick().fit(X, matrix, gold={item: int(1 - truth[item]) for item in range(8)})
+    assert swapped.warnings_[0] == GOLD_CONTRADICTS
 
 
 def test_without_features_it_is_dawid_and_skene_and_says_so() -> None:

@@ -8,6 +8,10 @@ import math
 import numpy as np
 import pytest
 from scipy.special import expit, log_expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
@@ -269,7 +273,6 @@ def test_ordered_classes_are_a_row_of_boundaries() -> None:
 
 
 def test_another_classifier_takes_the_place_of_the_logistic_one() -> None:
-    from sklearn.linear_model import LogisticRegression
     from sklearn.tree import DecisionTreeClassifier
 
     X, truth, labels = two_coins(400, 9)
@@ -288,13 +291,42 @@ def test_another_classifier_takes_the_place_of_the_logistic_one() -> None:
 
 
 def test_a_classifier_that_cannot_be_used_is_named() -> None:
-    from sklearn.neighbors import KNeighborsClassifier
-
     X, _, labels = two_coins(30, 1)
     with pytest.raises(BadInput, match="KNeighborsClassifier takes no sample weights"):
         LogisticExperts(classifier=KNeighborsClassifier()).fit(X, *labels)
     with pytest.raises(BadInput, match="no fit and predict_proba"):
         LogisticExperts(classifier=object()).fit(X, *labels)
+    with pytest.raises(BadInput, match=r"is a class; make one of it: KNeighborsClassifier\(\)"):
+        LogisticExperts(classifier=KNeighborsClassifier).fit(X, *labels)
+    with pytest.raises(BadInput, match="Pipeline takes no sample weights"):
+        LogisticExperts(classifier=make_pipeline(StandardScaler(), KNeighborsClassifier())).fit(X, *labels)
+
+
+def test_the_last_step_of_a_pipeline_gets_the_weights() -> None:
+    X, _, labels = two_coins(100, 2)
+    alone = LogisticExperts(classifier=LogisticRegression()).fit(X, *labels)
+    piped = LogisticExperts(classifier=make_pipeline(FunctionTransformer(), LogisticRegression())).fit(X, *labels)
+    assert piped.probabilities_ == pytest.approx(alone.probabilities_, abs=1e-12)
+
+
+def test_a_fit_that_is_refused_leaves_the_one_before() -> None:
+    X, _, labels = two_coins(40, 3)
+    model = LogisticExperts().fit(X, *labels)
+    before = model.predict_proba(X)
+    with pytest.raises(BadInput, match="of the class zebra"):
+        model.fit(1000.0 * X, *labels, gold={0: "zebra"})
+    with pytest.raises(BadInput, match="no classes by item"):
+        model.fit(1000.0 * X, *labels, gold=[(0, 1)])  # type: ignore[arg-type]
+    assert model.predict_proba(X) == pytest.approx(before, abs=0.0)
+    assert sorted(vars(model)) == sorted(vars(LogisticExperts().fit(X, *labels)))
+
+
+def test_an_encoded_table_is_learnt_from_without_features_and_nothing_is_predicted_before() -> None:
+    _, _, labels = two_coins(40, 3)
+    encoded = LogisticExperts().fit_encoded(encode_labels(*labels))
+    assert encoded.probabilities_ == pytest.approx(LogisticExperts().fit(None, *labels).probabilities_, abs=0.0)
+    with pytest.raises(BadInput, match="not fitted yet"):
+        LogisticExperts().predict_proba()
 
 
 def test_many_features_and_few_items_change_nothing_but_the_time() -> None:
