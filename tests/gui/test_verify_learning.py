@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_switched_on_every_photo_gets_a_probability_and_the_switch_is_remembered
 ) -> None:
     lead = content(window).lead
     click(qtbot, part(window, "side-learning"))
-    assert words(window, "learning-trouble").startswith("Switched off.")
+    assert words(window, "learning-trouble").startswith("Switched on, every photo")
     assert not part(window, "learning-now").isEnabled()
     learn(window, qtbot)
     assert window.campaign is not None
@@ -489,6 +490,40 @@ def test_without_answers_there_is_one_sentence(qtbot: QtBot, path: Path) -> None
         settle(window)
     assert words(window, "learning-trouble") == ""
     assert words(window, "learning-state").startswith("Learnt from 0 answers")
+
+
+def test_many_warnings_scroll_and_leave_the_window_its_size(learnt: MainWindow) -> None:
+    panel, desk = content(learnt).lead.learning, content(learnt).learning.work.desk
+    assert desk is not None
+    assert desk.learnt is not None
+    before, many = learnt.size(), tuple(f"this is warning number {n}, as long as such are" for n in range(40))
+    content(learnt).lead.show_learnt(replace(desk.learnt, warnings=many))
+    settle(learnt)
+    assert learnt.size() == before
+    assert learnt.minimumSizeHint().height() <= 768
+    assert panel.height() > learnt.height()
+
+
+def test_what_cannot_be_looked_up_is_tried_again(
+    qtbot: QtBot, path: Path, learnt: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stale = Desk.stale
+
+    def refuses(_desk: Desk) -> bool:
+        raise OSError(5, "the disk is away")
+
+    monkeypatch.setattr(Desk, "stale", refuses)
+    content(learnt).learning.work.ensure()
+    settle(learnt)
+    assert words(learnt, "learning-trouble").startswith("The system refused: the disk is away")
+    monkeypatch.setattr(Desk, "stale", stale)
+    with Campaign.open(path) as other:
+        assert ask_some(other, 1, {"Zoe": 1.0}, most=1) == 1
+    content(learnt).refresh()
+    settle(learnt)
+    settle(learnt)
+    assert words(learnt, "learning-trouble") == ""
+    assert words(learnt, "learning-state").startswith(f"Learnt from {GIVEN + 1} answers")
 
 
 def test_commands_are_listed_with_their_keys(window: MainWindow) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from crowdclust_app.gui.clusters.painting import flat
@@ -98,6 +98,10 @@ class ExpertiseTable(QTableView):
         header.resizeSection(1, 60)
         header.resizeSection(2, 86)
         self.selectionModel().currentRowChanged.connect(self._moved)
+
+    def sizeHint(self) -> QSize:
+        """A few rows; there are more below."""
+        return QSize(240, 120)
 
     def show_workers(self, workers: Sequence[LearntWorker], chosen: int | None) -> None:
         """Show these workers, this one marked."""

@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -185,7 +187,14 @@ class LeadPage(QWidget):
         row = QHBoxLayout()
         row.setSpacing(theme.TILE_GAP)
         group = QButtonGroup(self)
-        for side, page in ((AGGREGATORS, aggregators), (LEARNING, self.learning)):
+        # many warnings must not push the window out of the display
+        room = QScrollArea()
+        room.setWidgetResizable(True)
+        room.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        room.setFrameShape(QFrame.Shape.NoFrame)
+        room.setWidget(self.learning)
+        for side, page in ((AGGREGATORS, aggregators), (LEARNING, room)):
             button = plain_button(SIDES[side], f"side-{side}", partial(self.show_side, side), rank="plain")
             button.setCheckable(True)
             group.addButton(button)

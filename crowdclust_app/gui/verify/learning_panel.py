@@ -26,7 +26,7 @@ from crowdclust_app.services.learning_results import LearntWorker
 from crowdclust_app.services.progress import ProgressReport
 from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED
 
-OFF = "Switched off. Switched on, every photo gets a probability, and the next question is the one that tells most."
+OFF = "Switched on, every photo gets a probability, and the next question is the one that tells most."
 WAITING = "Nothing is learnt yet."
 
 

@@ -169,8 +169,12 @@ class LearningWork(QObject):
             else:
                 self._once_more()
 
+        def failed(error: BaseException) -> None:
+            self._checking = None
+            self.trouble.emit(describe(error).text)
+
         self._again = False
-        self._checking = self._shell.jobs.start("database", work, on_done=told, owner=self)
+        self._checking = self._shell.jobs.start("database", work, on_done=told, on_failed=failed, owner=self)
 
     def learn_now(self) -> None:
         """Learn, even if nothing has changed or it was stopped."""

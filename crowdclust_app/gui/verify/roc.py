@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLineF, QRectF
+from PySide6.QtCore import QLineF, QRectF, QSize
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.verify.judges import Judge, JudgesPlot
@@ -19,6 +19,10 @@ class RocPlot(JudgesPlot):
         super().__init__(parent)
         self.setObjectName("roc-plot")
         self.setAccessibleName("Workers by false alarms and hits")
+
+    def sizeHint(self) -> QSize:
+        """Small enough to be seen whole below the warnings; it grows with the room there is."""
+        return QSize(240, 200)
 
     def across(self, worker: Judge) -> float:
         """False alarms: how often the worker says yes to what does not belong."""
