@@ -34,6 +34,7 @@ from crowdclust_app.services.result_tables import (
     result_tables,
     worker_table,
 )
+from crowdclust_app.services.run_verdicts import without_names
 from crowdclust_app.services.stages import stage_list
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def export_campaign(
         "campaign": str(campaign.path),
         "anonymous": anonymous,
         "run": number,
-        "fit": dict(chosen.result.summary) if chosen else None,
+        "fit": (without_names if anonymous else dict)(chosen.result.summary) if chosen else None,
         "stages": [stage.name for stage in stage_list(campaign)],
         "warnings": list(older_than_newest(campaign, number)) if number is not None and run is None else [],
     }

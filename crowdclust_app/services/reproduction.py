@@ -32,6 +32,7 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
     from crowdclust_app.io.tables import write_table
     from crowdclust_app.services.export_parts import command_of
     from crowdclust_app.services.exporting import worker_labels
+    from crowdclust_app.services.run_verdicts import without_names
 
     run = view.run
     table, certain = responses_of_run(view)
@@ -49,7 +50,7 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
             "settings": run.settings.as_dict(),
             "versions": dict(run.versions),
             "fingerprint": run.fingerprint,
-            "summary": dict(run.result.summary),
+            "summary": without_names(run.result.summary) if anonymous else dict(run.result.summary),
         },
     )
     write_text(folder / READ_ME, _words(view, command_of(run.settings.as_dict()), certain))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,12 @@ NO_STRUCTURE, TRACE, STRUCTURE = "none", "trace", "found"
 _SETTLED = 10
 # Names that a sentence lists; more are counted.
 _NAMES = 5
+
+_OF_WORKERS = (
+    "hardly more like the clusters than chance would be",
+    "one group for everything",
+    "a group of its own for everything",
+)
 
 
 def structure(heldout: HeldOut | None) -> str | None:
@@ -149,15 +156,18 @@ def worker_sentences(table: ResponseTable, labels: NDArray[np.int64]) -> list[st
 
     rows = worker_rows(table, labels, {})
     sentences = []
-    for flag, words in (
-        (RANDOM, "hardly more like the clusters than chance would be"),
-        (ONE_GROUP, "one group for everything"),
-        (ALL_APART, "a group of its own for everything"),
-    ):
+    for flag, words in zip((RANDOM, ONE_GROUP, ALL_APART), _OF_WORKERS, strict=True):
         names = [row.name for row in rows if flag in row.flags]
         if names:
             sentences.append(f"{len(names)} worker{'' if len(names) == 1 else 's'} ({_listed(names)}): {words}.")
     return sentences
+
+
+def without_names(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's summary whose verdicts say how many workers they are about and not who these are."""
+    named = re.compile(rf"(\d+ workers?) \(.*\): ({'|'.join(map(re.escape, _OF_WORKERS))})\.", re.DOTALL)
+    told = [named.sub(r"\1: \2.", str(sentence)) for sentence in summary.get("verdicts") or ()]
+    return {**summary, "verdicts": told}
 
 
 def _listed(names: Sequence[str]) -> str:

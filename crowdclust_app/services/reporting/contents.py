@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdclust_app import __version__
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.plots import Plot
-from crowdclust_app.domain.report import Figure, Paragraph, Report, Section
+from crowdclust_app.domain.report import Block, Figure, Paragraph, Report, Section
 from crowdclust_app.services.categories import read_categories
 from crowdclust_app.services.embedding import DOUBT, SHOWN, colouring, embedding_plot
 from crowdclust_app.services.looking import Overview, RunView, look_at_campaign
@@ -18,7 +19,7 @@ from crowdclust_app.services.plot_data import cluster_numbers_plot, cluster_scor
 from crowdclust_app.services.progress import Progress, ProgressReport
 from crowdclust_app.services.reporting.findings import clusters_section, glance_section, photo_maker
 from crowdclust_app.services.reporting.method import method_section
-from crowdclust_app.services.reporting.people import verification_section, workers_section
+from crowdclust_app.services.reporting.people import criteria_section, verification_section, workers_section
 from crowdclust_app.services.reporting.tree import tree_section
 from crowdclust_app.services.result_tables import Fitted, heldout_of_workers
 from crowdclust_app.services.worker_plots import confusion_grid, pareto_plot, rank_plot
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaigns import Campaign
 
-_STEPS = 8
+_STEPS = 9
 
 
 def campaign_report(
@@ -73,9 +74,19 @@ def campaign_report(
     return Report(
         title=campaign.name,
         subtitle=f"{len(view.clusters)} clusters of {len(view.labels):,} photos, run {view.run.number} of {when}",
-        sections=tuple(sections),
+        sections=_with_numbers(sections),
         made_with=f"Made with Crowdclust {__version__}.",
     )
+
+
+def _with_numbers(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The same with the figures' captions numbered through, so that a text can point to them."""
+    number = count(1)
+
+    def numbered(block: Block) -> Block:
+        return replace(block, caption=f"Figure {next(number)}. {block.caption}") if isinstance(block, Figure) else block
+
+    return tuple(replace(section, blocks=tuple(numbered(block) for block in section.blocks)) for section in sections)
 
 
 def write_html_report(
@@ -113,7 +124,7 @@ def _sections(
     names = {row.number: categories.name(row.number) for row in view.clusters}
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
     planned = any(hit.workers_wanted for hit in campaign.hits())
-    yield glance_section(view, campaign.figures())
+    yield glance_section(view, campaign.figures(), anonymous)
     embedding = Figure(
         embedding_plot(view),
         "Every photo where the crowd has put it, on the two Fisher axes that part the clusters best.",
@@ -125,6 +136,9 @@ def _sections(
         yield tree
     fitted = Fitted(view.run.result, view.run.item_names, view.run.worker_names, view.run.stage)
     yield workers_section(view, heldout_of_workers(fitted), label, _worker_figures(view, label))
+    criteria = criteria_section(campaign, view, names, label, cancel)
+    if criteria is not None:
+        yield criteria
     verification = verification_section(campaign, cancel)
     if verification is not None:
         yield verification

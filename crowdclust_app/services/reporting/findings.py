@@ -19,8 +19,11 @@ MOST_GALLERIES = 60
 """Clusters beyond so many are in the table alone: a report of three hundred galleries is read by nobody."""
 
 
-def glance_section(view: RunView, figures: CampaignFigures) -> Section:
-    """What a reader wants within a minute: how much there was, what came out, how far to trust it."""
+def glance_section(view: RunView, figures: CampaignFigures, anonymous: bool = False) -> Section:
+    """What a reader wants within a minute: how much there was, what came out, how far to trust it.
+
+    With `anonymous`, no worker is named.
+    """
     summary = view.run.result.summary
     shown = view.labels > 0
     rows = [
@@ -43,7 +46,10 @@ def glance_section(view: RunView, figures: CampaignFigures) -> Section:
         )
     if view.new_responses:
         rows.append(("Responses since the run", f"{view.new_responses:,}, not in these figures"))
-    return Section("At a glance", (Facts(tuple(rows)), Sentences(tuple(summary.get("verdicts") or ()))))
+    from crowdclust_app.services.run_verdicts import without_names
+
+    told = without_names(summary) if anonymous else summary
+    return Section("At a glance", (Facts(tuple(rows)), Sentences(tuple(told.get("verdicts") or ()))))
 
 
 def clusters_section(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from crowdclust_app.domain.report import Block, DataTable, Paragraph, Section
 from crowdclust_app.services.judging import FLAG_REASONS
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 200
 """Workers beyond so many are left to workers.csv."""
+MOST_LISTED = 20
+"""Workers that are named of a group; how many more there are is a figure."""
 NONE = "–"
 
 
@@ -60,6 +64,67 @@ def _worker_row(row: WorkerRow, heldout: float | None, label: Callable[[str], st
         NONE if heldout is None else f"{heldout:.3f}",
         ", ".join(row.flags),
     )
+
+
+def criteria_section(
+    campaign: Campaign,
+    view: RunView,
+    names: Mapping[int, str],
+    label: Callable[[str], str],
+    cancel: CancelToken | None = None,
+) -> Section | None:
+    """Which workers sort by the same criterion, and which clusters that makes one; None where that cannot be said.
+
+    Parameters
+    ----------
+    names
+        What the lead calls the clusters, by number; "" for nothing.
+    label
+        How a worker is written.
+    """
+    from crowdclust_app.services.worker_groups import KIND_WORDS, block_words, find_criteria, group_names
+
+    if view.run.settings.method == "consensus" or len(view.clusters) < 2:
+        return None
+    inside = view.item_in_run
+    labels = np.where(inside >= 0, view.labels[np.maximum(inside, 0)], 0)
+    n_clusters = view.run.result.responsibilities.shape[1]
+    found = find_criteria(view.table, labels, n_clusters, group_names(campaign), cancel)
+    others = found.others()
+    if not found.groups and not others:
+        return None
+
+    def title(cluster: int) -> str:
+        return names.get(cluster) or str(cluster)
+
+    words = (
+        "Workers who put the same clusters together sort by the same criterion; the photos of the clusters show which."
+    )
+    blocks: list[Block] = [Paragraph(f"{found.sentence} {words}")]
+    if found.groups:
+        rows = tuple(
+            (
+                group.title,
+                f"{len(group.members):,}",
+                _capital(block_words(group.blocks, title)),
+                _some(group.members, label),
+            )
+            for group in found.groups
+        )
+        blocks.append(DataTable(("Group", "Workers", "Clusters", "Who"), rows, (False, True, False, False)))
+    blocks += [Paragraph(f"{_capital(KIND_WORDS[kind])}: {_some(who, label)}.") for kind, who in others]
+    return Section("Criteria of the workers", tuple(blocks))
+
+
+def _some(workers: Sequence[str], label: Callable[[str], str]) -> str:
+    """The first of these workers by name, and how many more there are."""
+    listed = ", ".join(label(worker) for worker in workers[:MOST_LISTED])
+    more = len(workers) - MOST_LISTED
+    return f"{listed} and {more:,} more" if more > 0 else listed
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def verification_section(campaign: Campaign, cancel: CancelToken | None = None) -> Section | None:

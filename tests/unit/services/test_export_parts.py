@@ -139,6 +139,9 @@ def test_workers_as_numbers_stay_numbers_everywhere(demo: Path, tmp_path: Path) 
     reader = Reader()
     reader.feed((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert not [name for name in names if any(name == words.strip() for words in reader.words)]
+    everything = [" ".join(reader.words)]
+    everything += [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.suffix in (".csv", ".json")]
+    assert not [name for name in names if any(name in text for text in everything)]
 
 
 def test_what_cannot_be_had_is_said_and_nothing_is_written(demo: Path, tmp_path: Path) -> None:
