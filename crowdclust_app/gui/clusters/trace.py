@@ -40,6 +40,7 @@ class TracePlot(QWidget):
         self._follows = True
         self._buttons: dict[str, QPushButton] = {}
         self._widget: pg.PlotWidget | None = None
+        self._due = False
         group = QButtonGroup(self)
         line = QHBoxLayout()
         line.setSpacing(theme.TILE_GAP)
@@ -82,9 +83,14 @@ class TracePlot(QWidget):
         return self._widget
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what has come while it could not be seen, a moment later: the rest of the screen comes first."""
+        """Draw what has come while it could not be seen."""
         super().showEvent(event)
-        QTimer.singleShot(0, self, self._draw)
+        self._draw()
+
+    def _make(self) -> None:
+        self._due = False
+        if self.isVisible():
+            self.widget.update()
 
     @property
     def phase(self) -> str:
@@ -131,7 +137,10 @@ class TracePlot(QWidget):
             button.setChecked(phase == self._phase)
             button.setEnabled(bool(self._curves[phase]))
             button.setVisible(any(self._curves.values()))
-        if self._widget is None and not (self.isVisible() and any(self._curves.values())):
+        if self._widget is None:
+            if not self._due and self.isVisible() and any(self._curves.values()):
+                self._due = True
+                QTimer.singleShot(0, self, self._make)  # a moment later: the rest of the screen comes first
             return
         self.widget.clear()
         self.widget.setVisible(any(self._curves.values()))
