@@ -19,8 +19,8 @@ from crowdclust_app.inference.binary.table import Edges, Floats, LabelTable, wei
 
 # Log-odds are kept within this: probabilities beyond are 0 and 1 to a double.
 _LARGEST = 600.0
-# Labels of a worker from which on two coins are integrated around their peak only.
-MANY_LABELS = 2000
+# Labels of a worker from which on a few points stand for them.
+MANY_LABELS = 1000
 # Messages that still swing after so many rounds are averaged with the last ones; where they stand still is the same.
 _UNDAMPED = 20
 
@@ -83,14 +83,14 @@ class _SumProduct(_Messages):
     def _infer(self, table: LabelTable, run: Run) -> Posterior:
         if not isinstance(self.prior, Mapping):
             self._nodes = BetaNodes(*self._beta)
-            self._peaks = np.full((table.n_workers, 2), -1, dtype=np.int64)
+            self._boxes = np.full((table.n_workers, 4), -1, dtype=np.int64)
             alpha, beta = self._beta
             self._tops = np.full((table.n_workers, 2), float(np.log(alpha) - np.log(beta)))
         return super()._infer(table, run)
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Run) -> Floats:
         from crowdclust_app.inference.binary.bp_kernels import one_coin_messages, two_coin_messages
-        from crowdclust_app.inference.binary.bp_large import two_coin_messages_of_many
+        from crowdclust_app.inference.binary.bp_large import one_coin_messages_of_many, two_coin_messages_of_many
 
         out = np.empty_like(incoming)
         for worker in range(len(edges.pointers) - 1):
@@ -108,7 +108,9 @@ class _SumProduct(_Messages):
             p, r, log_weights = self._nodes.of_degree(degree)
             columns = (incoming[mine], ones, zeros, p, r, log_weights)
             if self._two_coins:
-                two_coin_messages(*columns, self._peaks[worker], out[mine])
+                two_coin_messages(*columns, self._boxes[worker], out[mine])
+            elif degree > MANY_LABELS:
+                one_coin_messages_of_many(*columns, out[mine])
             else:
                 one_coin_messages(*columns, out[mine])
         return out

@@ -17,10 +17,12 @@ from crowdclust_app.inference.binary.table import Codes, Floats
 
 # Factors multiplied before a logarithm is taken: no product of this many leaves the range of a double.
 _BLOCK = 16
-# Weights this much below the largest (natural log) add nothing to a double.
-_NEGLIGIBLE = 45.0
-# Half the width of the first square of nodes around the peak: there are at least 1.6 nodes to a standard deviation.
-_HALF_WIDTH = 14
+# Weights this much below the largest (natural log) add nothing.
+_NEGLIGIBLE = 30.0
+# Half the width of the first square of nodes around the peak: there are at least 1.1 nodes to a standard deviation.
+_HALF_WIDTH = 12
+# Nodes around those that count which are looked at again in the next round.
+_RIM = 2
 _TINY = 1e-300
 # Without these, sums and divisions are not vectorised. The same call still gives the same bits.
 _FAST = {"reassoc", "contract"}
@@ -144,15 +146,12 @@ def _square(
 
 @njit(nogil=True, cache=True)
 def _climb(odds: Floats, ones: Codes, zeros: Codes, p: Floats, r: Floats, log_weights: Floats, peak: Codes) -> None:
-    """Move `peak`, a pair of node numbers, to a node that no neighbour exceeds, in steps that get smaller."""
+    """Move `peak`, a pair of node numbers, from the middle to a node that no neighbour exceeds."""
     m = len(p)
     stride = 1
     while stride * 4 < m:
         stride *= 2
-    if peak[0] < 0:
-        peak[:] = m // 2
-    else:
-        stride = min(stride, 2)  # it was the peak in the last round
+    peak[:] = m // 2
     value = np.empty((1, 1))
     value[0, 0] = log_weights[peak[0]] + log_weights[peak[1]]
     u, v = peak[0], peak[1]
@@ -183,7 +182,7 @@ def _widen(logs: Floats, box: Codes, m: int) -> bool:
     wider = False
     for side in range(4):
         axis = side // 2
-        size = rows if axis == 0 else columns
+        size = max(4, (rows if axis == 0 else columns) // 4)
         if sides[side] > threshold:
             if side % 2 == 0 and box[2 * axis] > 0:
                 box[2 * axis] = max(0, box[2 * axis] - size)
@@ -195,6 +194,22 @@ def _widen(logs: Floats, box: Codes, m: int) -> bool:
 
 
 @njit(nogil=True, cache=True)
+def _tighten(logs: Floats, box: Codes) -> None:
+    """Leave out of `box` what does not count, but for a rim."""
+    threshold = logs.max() - _NEGLIGIBLE
+    begin, corner = box.copy(), np.array([len(logs), 0, logs.shape[1], 0])
+    for u in range(logs.shape[0]):
+        for v in range(logs.shape[1]):
+            if logs[u, v] > threshold:
+                corner[0], corner[1] = min(corner[0], u), max(corner[1], u)
+                corner[2], corner[3] = min(corner[2], v), max(corner[3], v)
+    for axis in range(2):
+        first, last = begin[2 * axis], begin[2 * axis + 1]
+        box[2 * axis] = max(first, first + corner[2 * axis] - _RIM)
+        box[2 * axis + 1] = min(last, first + corner[2 * axis + 1] + 1 + _RIM)
+
+
+@njit(nogil=True, cache=True)
 def two_coin_messages(
     incoming: Floats,
     ones: Codes,
@@ -202,7 +217,7 @@ def two_coin_messages(
     p: Floats,
     r: Floats,
     log_weights: Floats,
-    peak: Codes,
+    box: Codes,
     out: Floats,
 ) -> None:
     """Write the messages of a worker with a sensitivity and a specificity, both of the same Beta prior.
@@ -214,15 +229,17 @@ def two_coin_messages(
     ----------
     incoming, ones, zeros, p, r, log_weights, out
         As in `one_coin_messages`; the nodes are those of both coins.
-    peak : ndarray of shape (2,)
-        Node numbers of the peak in the last round, -1 at first; changed in place.
+    box : ndarray of shape (4,)
+        First and last node of either coin that counted in the last round, -1 at first; changed in place.
     """
     m = len(p)
     odds = probabilities(incoming)
-    box = np.array([0, m, 0, m])
-    if m > 3 * _HALF_WIDTH:
-        _climb(odds, ones, zeros, p, r, log_weights, peak)
-        for axis in range(2):
+    if box[0] < 0:
+        box[:] = np.array([0, m, 0, m])
+        peak = np.empty(2, dtype=np.int64)
+        if m > 3 * _HALF_WIDTH:
+            _climb(odds, ones, zeros, p, r, log_weights, peak)
+        for axis in range(2 if m > 3 * _HALF_WIDTH else 0):
             box[2 * axis] = max(0, peak[axis] - _HALF_WIDTH)
             box[2 * axis + 1] = min(m, peak[axis] + _HALF_WIDTH + 1)
     while True:
@@ -232,6 +249,7 @@ def two_coin_messages(
         if not _widen(logs, box, m):
             break
     _sum_square(odds, ones, zeros, p[u], r[u], p[v], r[v], logs, out)
+    _tighten(logs, box)
 
 
 @njit(nogil=True, cache=True)

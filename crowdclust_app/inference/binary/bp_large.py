@@ -1,6 +1,7 @@
-"""Messages of a worker with very many labels and two coins, by the trapezoid rule around the peak; compiled.
+"""Messages of a worker with very many labels; compiled.
 
-The labels are those of a few hundred weighted points (`bp_points`).
+A few hundred weighted points stand for the labels (`bp_points`). Two coins are integrated by the trapezoid rule around
+the peak.
 
 The posterior of the two coins, in log-odds, is a smooth peak or ridge, and beyond it nothing counts. Nodes are set
 along the first coin, and for each of them along the second around the top that it has there, so that a bent ridge is
@@ -170,6 +171,30 @@ def _add_piece(
         nodes[2, used + v], nodes[3, used + v] = b[v], nb[v]
         nodes[4, used + v] = logs[v]
     return logs[_PIECE - 1], logs.max()
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+def one_coin_messages_of_many(
+    incoming: Floats, ones: Codes, zeros: Codes, p: Floats, r: Floats, log_weights: Floats, out: Floats
+) -> None:
+    """Write the messages of a worker with one coin; the same as `bp_kernels.one_coin_messages`, parameters too."""
+    first, places, weights, point_ones, point_zeros = gather(incoming, ones, zeros)
+    points = (probabilities(places), weights, point_ones, point_zeros)
+    logs = log_weights.copy()
+    nodes = np.empty((5, len(p)))
+    nodes[0], nodes[1], nodes[2], nodes[3] = p, r, p, r
+    odds = points[0]
+    for k in range(len(p)):
+        up, down = 1.0, 1.0
+        for e in range(len(odds)):
+            if e == 0 or point_ones[e] != point_ones[e - 1] or point_zeros[e] != point_zeros[e - 1]:
+                up = _power(point_ones[e], point_zeros[e], p[k], r[k])
+                down = _power(point_ones[e], point_zeros[e], r[k], p[k])
+            logs[k] += weights[e] * math.log(odds[e] * up + (1.0 - odds[e]) * down + _TINY)
+    nodes[4] = logs
+    at_points = np.empty(len(places))
+    _sum_nodes(points, nodes, logs.max(), at_points)
+    spread(incoming, first, at_points, out)
 
 
 @njit(nogil=True, cache=True)

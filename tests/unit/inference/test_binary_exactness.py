@@ -29,7 +29,7 @@ from crowdclust_app.inference.binary import (
 )
 from crowdclust_app.inference.binary.bp import max_product_messages
 from crowdclust_app.inference.binary.bp_kernels import one_coin_messages, two_coin_messages
-from crowdclust_app.inference.binary.bp_large import two_coin_messages_of_many
+from crowdclust_app.inference.binary.bp_large import one_coin_messages_of_many, two_coin_messages_of_many
 from crowdclust_app.inference.binary.bp_points import gather, spread
 from crowdclust_app.inference.binary.quadrature import BetaNodes
 
@@ -124,7 +124,7 @@ def test_the_important_part_of_the_square_is_all_of_it(size: int, accurate: floa
     out = np.empty(size)
     by_answer = np.argsort(yes, kind="stable")
     odds, yes = odds[by_answer], yes[by_answer]
-    two_coin_messages(odds, yes, 1 - yes, p, r, logs, np.array([-1, -1]), out)
+    two_coin_messages(odds, yes, 1 - yes, p, r, logs, np.full(4, -1), out)
     # the same sums over every node, in log space
     second, first = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
     ap, ar = np.log(p)[:, None], np.log(r)[:, None]
@@ -154,7 +154,7 @@ def test_a_worker_with_very_many_labels_sends_the_same_messages(spread: float, a
     incoming, ones, zeros = incoming[order], ones[order], zeros[order]
     nodes = BetaNodes(alpha, 1.0).of_degree(int((ones + zeros).sum()))
     exact, near = np.empty(size), np.empty(size)
-    two_coin_messages(incoming, ones, zeros, *nodes, np.full(2, -1, dtype=np.int64), exact)
+    two_coin_messages(incoming, ones, zeros, *nodes, np.full(4, -1), exact)
     two_coin_messages_of_many(incoming, ones, zeros, alpha, 1.0, np.zeros(2), near)
     np.testing.assert_allclose(near, exact, rtol=1e-4, atol=1e-6)
     if spread == 4.0:
@@ -183,6 +183,37 @@ def test_points_stand_for_the_labels_of_a_busy_worker() -> None:
     few = np.array([0.5, -2.0, 0.5])
     first, places, weights, *_ = gather(few, np.array([0, 0, 1]), np.array([1, 1, 0]))
     assert (places.tolist(), weights.tolist(), first.tolist()) == (few.tolist(), [1.0] * 3, [-1, -2, -3])
+
+
+@pytest.mark.parametrize(("accurate", "spread"), [(0.75, 0.3), (0.97, 4.0), (1.0, 6.0), (0.5, 0.1)])
+@pytest.mark.parametrize("prior", [(2.0, 1.0), (0.5, 0.5)])
+def test_fewer_nodes_and_the_last_rounds_box_give_the_messages_of_all_nodes(
+    accurate: float, spread: float, prior: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(11)
+    size = 220
+    truth = rng.random(size) < 0.5
+    incoming = np.where(truth, 1.0, -1.0) * rng.gamma(2.0, spread, size)
+    ones = np.where(rng.random(size) < accurate, truth, ~truth).astype(np.int64)
+    order = np.argsort(ones, kind="stable")
+    columns = (incoming[order], ones[order], 1 - ones[order])
+    few = BetaNodes(*prior).of_degree(size)
+    monkeypatch.setattr(quadrature, "nodes_needed", lambda degree: degree // 2 + 1)
+    every = BetaNodes(*prior).of_degree(size)
+    assert len(few[0]) < 0.6 * len(every[0])
+    exact, near = np.empty(size), np.empty(size)
+    two_coin_messages(*columns, *every, np.full(4, -1), exact)
+    box = np.full(4, -1)
+    for _ in range(2):
+        two_coin_messages(*columns, *few, box, near)
+        np.testing.assert_allclose(near, exact, atol=1e-9)
+    # from another round, in which the worker seemed to be another one
+    two_coin_messages(-columns[0], columns[1], columns[2], *few, box, near)
+    two_coin_messages(*columns, *few, box, near)
+    np.testing.assert_allclose(near, exact, atol=1e-9)
+    one_coin_messages(*columns, *every, exact)
+    one_coin_messages_of_many(*columns, *few, near)
+    np.testing.assert_allclose(near, exact, atol=1e-9)
 
 
 def test_belief_propagation_with_haldanes_prior_is_kos() -> None:
