@@ -17,6 +17,8 @@ from crowdclust_app.inference.binary.table import Codes, Floats
 
 # Factors multiplied before a logarithm is taken: no product of this many leaves the range of a double.
 _BLOCK = 16
+# Powers of ten that a product may use up before its logarithm is taken; repeats of one edge may come on top.
+_RANGE = 150.0
 # Weights this much below the largest (natural log) add nothing.
 _NEGLIGIBLE = 30.0
 # Half the width of the first square of nodes around the peak: there are at least 1.1 nodes to a standard deviation.
@@ -120,6 +122,9 @@ def _square(
 ) -> None:
     """Add the log of all factors at each node `(a, b)` to `logs`, shape (m_a, m_b)."""
     width = len(b)
+    # no product of this many answers leaves the range of a double: a factor is at least the rarest answer's probability
+    rarest = min(a.min(), na.min(), b.min(), nb.min())
+    block = max(_BLOCK, int(_RANGE / -math.log10(min(rarest, 0.5))))
     product, down = np.empty(width), np.empty(width)
     at, not_at, up = np.empty(1), np.empty(1), np.empty(1)
     for u in range(len(a)):
@@ -135,7 +140,7 @@ def _square(
             for v in range(width):
                 product[v] *= s + c * down[v]
             pending += ones[e] + zeros[e]
-            if pending >= _BLOCK:
+            if pending >= block:
                 for v in range(width):
                     logs[u, v] += math.log(product[v] + _TINY)
                     product[v] = 1.0
