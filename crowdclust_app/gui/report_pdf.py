@@ -85,6 +85,9 @@ def _write(html: str, path: Path) -> None:
 def _draw_pages(document: QTextDocument, writer: QPdfWriter, painter: QPainter, page: QSizeF) -> None:
     height = page.height() - _FOOT
     count = document.pageCount()
+    foot_font = QFont("sans-serif")
+    foot_font.setPixelSize(11)  # of the document's dots
+    painter.setFont(foot_font)
     for number in range(count):
         if number:
             writer.newPage()

@@ -70,10 +70,11 @@ def campaign_report(
         if progress is not None:
             progress(ProgressReport(min(done, _STEPS), _STEPS, f"Report: {section.title}"))
         sections.append(section)
+    found = f"{len(view.clusters):,} cluster{'' if len(view.clusters) == 1 else 's'}"
     when = f"{view.run.created_at:%d %B %Y}".lstrip("0")
     return Report(
         title=campaign.name,
-        subtitle=f"{len(view.clusters)} clusters of {len(view.labels):,} photos, run {view.run.number} of {when}",
+        subtitle=f"{found} of {len(view.labels):,} photos, run {view.run.number} of {when}",
         sections=_with_numbers(sections),
         made_with=f"Made with Crowdclust {__version__}.",
     )

@@ -25,10 +25,10 @@ def glance_section(view: RunView, figures: CampaignFigures, anonymous: bool = Fa
     With `anonymous`, no worker is named.
     """
     summary = view.run.result.summary
-    shown = view.labels > 0
+    shown, workers = view.labels > 0, int(summary["workers"])
     rows = [
         ("Photos", f"{len(shown):,}, of which {int(shown.sum()):,} were sorted with others"),
-        ("Responses", f"{int(summary['responses']):,} by {int(summary['workers']):,} workers"),
+        ("Responses", f"{int(summary['responses']):,} by {workers:,} {'worker' if workers == 1 else 'workers'}"),
         ("Pair labels", f"{int(summary['pair_labels']):,}"),
         ("Clusters", f"{len(view.clusters):,}"),
         ("Doubtful photos", f"{len(view.doubtful):,}"),
