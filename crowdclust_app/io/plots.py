@@ -17,6 +17,10 @@ MARKERS = "osD^v<>P"
 _INCHES = (4.6, 3.6)
 _DOTS = 144
 _MOST_COLUMNS = 3
+# Of a legend above bars.
+_LEGEND_COLUMNS = 3
+# More bars than these are too narrow for large figures.
+_MOST_LARGE_BARS = 8
 
 
 class SeriesLike(Protocol):
@@ -133,12 +137,28 @@ def _draw(axes: Any, panel: PanelLike) -> None:
     axes.grid(axis="y", alpha=0.25)
     if panel.log:
         axes.set(xscale="linear" if panel.log == "y" else "log", yscale="log")
-    else:
+    elif panel.kind == "bars" or not _far_from_zero(panel):
         axes.set_ylim(bottom=0)
-    if all(isinstance(x, int) for series in panel.series for x in series.x) and panel.log is not True:
+    whole = all(isinstance(x, int) for series in panel.series for x in series.x)
+    if whole and panel.kind == "lines" and panel.log is not True:
         axes.xaxis.get_major_locator().set_params(integer=True)
     if sum(bool(series.name) for series in panel.series) > 1:
-        axes.legend(frameon=False, fontsize="small" if len(panel.series) <= len(COLOURS) else "x-small")
+        look: dict[str, Any] = {
+            "frameon": False,
+            "fontsize": "small" if len(panel.series) <= len(COLOURS) else "x-small",
+        }
+        if panel.kind == "bars":
+            # bars leave no room among them
+            axes.set_ylim(top=axes.get_ylim()[1] * (1.05 + 0.1 * -(-len(panel.series) // _LEGEND_COLUMNS)))
+            look |= {"loc": "upper center", "ncols": _LEGEND_COLUMNS}
+        axes.legend(**look)
+
+
+def _far_from_zero(panel: PanelLike) -> bool:
+    """Whether lines are so far above 0 that a scale from 0 would press them together."""
+    found = np.concatenate([np.asarray(series.y, dtype=np.float64) for series in panel.series])
+    found = found[np.isfinite(found)]
+    return bool(len(found) and found.min() > 0.5 * found.max())
 
 
 def _draw_lines(axes: Any, panel: PanelLike) -> None:
@@ -171,5 +191,6 @@ def _draw_bars(axes: Any, panel: PanelLike) -> None:
         errors = series.spread if any(series.spread) else None
         colour = COLOURS[number % len(COLOURS)]
         bars = axes.bar(at, series.y, wide, yerr=errors, capsize=2, color=colour, label=series.name)
-        axes.bar_label(bars, fmt="%.2f", fontsize="small", padding=1)
+        crowded = len(panel.series) * len(series.x) > _MOST_LARGE_BARS
+        axes.bar_label(bars, fmt="%.2f", fontsize="xx-small" if crowded else "small", padding=1)
         axes.set_xticks(np.arange(len(series.x)), series.x, rotation=40, ha="right", rotation_mode="anchor")

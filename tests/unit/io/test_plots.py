@@ -72,6 +72,39 @@ def test_only_the_axis_that_is_asked_for_is_logarithmic(tmp_path: Path, monkeypa
     assert scales == [("linear", "linear"), ("log", "log"), ("linear", "log")]
 
 
+def test_bars_begin_at_zero_and_lines_far_from_it_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begins = []
+    save = Figure.savefig
+
+    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+        begins.append(figure.axes[0].get_ylim()[0])
+        save(figure, *args, **kwargs)
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    high, low = Series("a", (1, 2), (0.9, 0.95)), Series("b", (1, 2), (0.3, 0.95))
+    for kind, series in (("bars", (high,)), ("lines", (high,)), ("lines", (high, low))):
+        draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, series),))
+    assert begins[0] == begins[2] == 0.0
+    assert 0.85 < begins[1] < 0.9
+
+
+def test_a_legend_lies_above_the_bars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = []
+    save = Figure.savefig
+
+    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+        save(figure, *args, **kwargs)
+        axes = figure.axes[0]
+        highest = max(label.get_window_extent().y1 for label in axes.texts)
+        room.append(axes.get_legend().get_texts()[0].get_window_extent().y0 - highest)
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    names = tuple(f"method {number}" for number in range(6))
+    full = tuple(Series(name, names, (1.0,) * 6) for name in ("half of the labels", "a third"))
+    draw_panels(tmp_path / "plot.png", (Panel("", "", "", "bars", full),))
+    assert room[0] >= 0
+
+
 def test_a_taller_bar_has_more_ink(tmp_path: Path) -> None:
     ink = []
     for height in (1.0, 2.0):
@@ -85,7 +118,7 @@ def test_a_taller_bar_has_more_ink(tmp_path: Path) -> None:
 def test_a_missing_matplotlib_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(UserError, match=r"matplotlib, which is not installed; install crowdclust\[bench\]"):
+    with pytest.raises(UserError, match=r"matplotlib, which is not installed; install crowdclust again"):
         draw_panels(tmp_path / "plot.png", (LINES,))
     assert list(tmp_path.iterdir()) == []
 
