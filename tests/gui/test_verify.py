@@ -217,6 +217,7 @@ def test_aggregators_stand_side_by_side_and_the_marked_one_counts(qtbot: QtBot, 
     model = lead.methods.model()
     rows = {model.index(row, 0).data(): [model.index(row, c).data() for c in range(1, 5)] for row in range(8)}
     assert tuple(rows) == METHODS
+    assert lead.methods.viewport().height() == lead.methods.verticalHeader().length()  # no row is cut
     for counts in rows.values():
         assert sum(int(count) for count in counts[:3]) == 24
         assert counts[3].endswith("%")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification
@@ -113,8 +114,18 @@ class MethodsTable(QTableView):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column, width in ((1, 64), (2, 64), (3, 100), (4, 140)):
             header.resizeSection(column, width)
-        self.setFixedHeight(26 * len(METHODS) + header.sizeHint().height() + 4)
+        header.geometriesChanged.connect(self._fit_rows)
         self.selectionModel().currentRowChanged.connect(self._moved)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit to the look, which is known by now."""
+        super().showEvent(event)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        """Be as high as all rows: none is cut, and nothing is to be scrolled."""
+        around = self.height() - self.viewport().height()
+        self.setFixedHeight(self.verticalHeader().length() + around)
 
     def show_verdicts(self, verification: Verification | None) -> None:
         """Show these verdicts; the method that counts is the current row."""
