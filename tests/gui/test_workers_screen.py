@@ -6,10 +6,12 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication, QLabel, QTableView
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QTableView
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, move, open_window, part, settle
 
@@ -19,6 +21,7 @@ from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.grid import MatrixGrid
 from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_picture
 from crowdclust_app.gui.workers.model import WorkersModel
+from crowdclust_app.gui.workers.saving import PICTURES
 from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
@@ -234,3 +237,26 @@ def test_colours_follow_one_scale_from_0_to_1(qapp: QApplication) -> None:
     scale = scale_picture(100)
     assert scale.pixelColor(0, 0) == colour_of(1.0)
     assert scale.pixelColor(0, 99) == colour_of(0.0)
+
+
+def test_every_picture_is_saved_with_its_numbers(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = screen_of(window)
+    menu = screen.save.menu()
+    assert menu is not None
+    assert len(menu.actions()) == len(PICTURES)
+    for action, (name, _) in zip(menu.actions(), PICTURES, strict=True):
+        chosen = tmp_path / f"{name}, =1 🌲.png"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, chosen=chosen, **_k: (str(chosen), ""))
+        action.trigger()
+        settle(window)
+        assert QImage(str(chosen)).width() > 400
+        assert "<svg" in chosen.with_suffix(".svg").read_text(encoding="utf-8")
+        assert len(pd.read_csv(chosen.with_suffix(".csv"))) > 1
+
+
+def test_there_is_nothing_to_save_before_a_run(qtbot: QtBot, tmp_path: Path) -> None:
+    window = open_window(qtbot, make_campaign(tmp_path), "workers")
+    screen_of(window).save.save("matrices")
+    assert not list(tmp_path.rglob("*.svg"))

@@ -389,7 +389,7 @@ def _title(overview: Overview | None) -> str:
         return ""
     entropy = view.run.result.entropy_bits
     clusters = count_of(len(view.clusters), "cluster")
-    return f"Run {view.run.number}{of_stage(view.run.stage)}: {clusters}, entropy {entropy:.4f} bits"
+    return f"Run {view.run.number}{of_stage(view.run.stage)}: {clusters}, entropy {entropy:.2f} bits"
 
 
 def _news(overview: Overview | None) -> str:

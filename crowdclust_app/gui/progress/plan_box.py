@@ -148,7 +148,8 @@ class PlanBox(QWidget):
         plan = info.settings
         sets = -(-info.items * self.sets.value() // max(1, min(plan.items_per_hit, info.items)))
         self.sets_come_to.setText(self._work(sets, sets * plan.workers_per_hit, pace))
-        self.people_come_to.setText(self._work(0, info.hits * self.people.value(), pace))
+        more = self._work(0, info.hits * self.people.value(), pace)
+        self.people_come_to.setText(more if info.hits else "no sets are planned that more people could do")
         self.add_people.setEnabled(self.add_people.isEnabled() and info.hits > 0)
 
     def _work(self, sets: int, turns: int, pace: Pace) -> str:

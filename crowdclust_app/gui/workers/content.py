@@ -35,6 +35,7 @@ from crowdclust_app.gui.workers.model import (
     TIME_COLUMN,
     WorkersModel,
 )
+from crowdclust_app.gui.workers.saving import SaveButton
 from crowdclust_app.gui.workers.segments import Segments
 from crowdclust_app.gui.workers.setting_up import set_up_table
 from crowdclust_app.gui.workers.side import BOUND, CALIBRATED, PAGES, WorkerSide, about_worker, label_of
@@ -91,6 +92,7 @@ class WorkersContent(RunContent):
         self.large = self.side.large
         self.studying = Studying(shell, self)
         self.deciding = Deciding(shell, self)
+        self.save = SaveButton(self, shell, screen)
         self._title = label_of(self, "workers-title", heading="part")
         self._news = label_of(self, "workers-run", rank="second")
         self._build()
@@ -130,7 +132,7 @@ class WorkersContent(RunContent):
         line.setSpacing(theme.MARGIN)
         line.addWidget(self._title)
         line.addWidget(self._news, 1)
-        upper, lower = _stacked(head, self.table), _stacked(self.switch, self._lower)
+        upper, lower = _stacked(head, self.table), _stacked(self.save.beside(self.switch), self._lower)
         rows = splitter(Qt.Orientation.Vertical, upper, lower)
         columns = splitter(Qt.Orientation.Horizontal, rows, self.side)
         self._lay_out(columns, self._empty, rows)
@@ -206,7 +208,8 @@ class WorkersContent(RunContent):
         return self._chosen
 
     @property
-    def _view(self) -> RunView | None:
+    def shown_view(self) -> RunView | None:
+        """The run beside which the workers are shown."""
         return self._overview.view if self._overview is not None else None
 
     @property
@@ -215,7 +218,7 @@ class WorkersContent(RunContent):
 
     def _show(self, overview: Overview | None) -> None:
         self._overview = overview
-        view = self._view
+        view = self.shown_view
         self.album.show(view, dict(overview.files) if overview is not None else {})
         self.album.show_arrangement(overview.arrangement if overview is not None else None)
         workers = overview.workers if overview is not None else ()
@@ -271,22 +274,22 @@ class WorkersContent(RunContent):
             called = overview.categories if overview is not None else None
             self.groups.show_criteria(criteria, called, self._why_no_groups())
         elif page is self.predicted:
-            self.predicted.show_workers(workers, self._view is not None)
+            self.predicted.show_workers(workers, self.shown_view is not None)
         elif page is self.work:
             self.work.show_work(workers, study)
         self._lower.setCurrentWidget(page)
 
     def _why_no_groups(self) -> str:
-        if self._view is None:
+        if self.shown_view is None:
             return "Groups of workers who share a criterion appear here; that needs a run of the inference."
-        if _takes_all_for_one(self._view):
+        if _takes_all_for_one(self.shown_view):
             return "This run takes all workers for one; a run with the method Crowdclustering tells them apart."
         return "Looking for workers who share a criterion …"
 
     def _page(self, overview: Overview | None) -> QWidget:
         if overview is not None and overview.view is None:
             return self._no_run
-        return self._all_one if _takes_all_for_one(self._view) else self.grid
+        return self._all_one if _takes_all_for_one(self.shown_view) else self.grid
 
     def show_kind(self, kind: str) -> None:
         """Show the calibrated probabilities, or the paper's bound."""
@@ -295,7 +298,7 @@ class WorkersContent(RunContent):
         self._show_large()
 
     def _show_matrices(self) -> None:
-        view = self._view
+        view = self.shown_view
         self.side.show_kind(self._kind, view is not None)
         if view is not None and not _takes_all_for_one(view):
             self.grid.show_matrices(self._matrices(view), view.order)
@@ -333,7 +336,7 @@ class WorkersContent(RunContent):
         return next((row for row in self._model.rows() if row.name == self._chosen), None)
 
     def _show_large(self) -> None:
-        worker, view, study = self._worker(), self._view, self._study
+        worker, view, study = self._worker(), self.shown_view, self._study
         one_for_all = _takes_all_for_one(view)
         name = "All workers together" if one_for_all else worker.name if worker is not None else ""
         self.side.show_head(name, about_worker(worker, view, one_for_all, FLAG_REASONS))
@@ -359,13 +362,13 @@ class WorkersContent(RunContent):
     # --- without this worker
 
     def _ask_without(self) -> None:
-        view = self._view
+        view = self.shown_view
         if view is not None and self._chosen is not None:
             self.studying.ask_without(view.run, view.table, self._chosen)
 
     def _show_without(self) -> None:
         self.side.trust.show_running(self.studying.running_share(self._chosen))
-        if self._view is not None and can_leave_out(self._view.run):
+        if self.shown_view is not None and can_leave_out(self.shown_view.run):
             self.side.trust.show_without(self.studying.without_words(self._chosen))
 
 
