@@ -199,12 +199,8 @@ class GaussianProcessExperts(ExpertResults):
                 encoded = encode(table, worker, label, names, None, self.classes, self.repeats)
                 self._fit_without_features(encoded, gold, self._run(progress, cancel))
             else:
-                features = check_matrix(X)
-                self._items = name_rows(len(features), items)
-                encoded = encode(table, worker, label, self._items, len(features), self.classes, self.repeats)
-                self._scaling = self._fit_scaling(features)
-                self._X = self._scaled(features)
-                self._centre = self._first_kernel()
+                names = self._take_features(check_matrix(X), items)
+                encoded = encode(table, worker, label, names, len(self._X), self.classes, self.repeats)
                 self._learn(encoded, gold, self._run(progress, cancel), fresh=True)
             self.seconds_ = time.perf_counter() - begin
         if not self.converged_:
@@ -247,6 +243,14 @@ class GaussianProcessExperts(ExpertResults):
                 self._learn(encoded, gold, run, fresh=False)
             self.seconds_ = time.perf_counter() - begin
         return self
+
+    def _take_features(self, X: Floats, items: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+        """Scale features of shape (N, D), and give the names of their rows."""
+        self._items = name_rows(len(X), items)
+        self._scaling = self._fit_scaling(X)
+        self._X = self._scaled(X)
+        self._centre = self._first_kernel()
+        return self._items
 
     def _run(self, progress: Callable[[FitStep], None] | None, cancel: CancelToken | None) -> Run:
         run = Run(_ROUNDS * self.max_iterations, self.tolerance, progress, cancel)

@@ -67,6 +67,29 @@ class Propagated:
     residual: float
 
 
+@dataclass(slots=True)
+class _Pace:
+    """How much of each update is taken: less after one that made things worse, and then slowly more again."""
+
+    step: float = _CAP
+    longest: float = _CAP
+    cap: float = _CAP
+    before: float = np.inf
+
+    def step_after(self, residual: float, iteration: int) -> float:
+        """The share to take next, at most `cap`, and at least a third of it."""
+        if residual > self.before:
+            self.longest = max(_LESSON * self.step, self.cap / 3.0)
+            self.step = max(0.7 * self.step, self.cap / 3.0)
+        else:
+            self.longest = min(_RECOVERY * self.longest, self.cap)
+            self.step = min(1.3 * self.step, self.longest)
+        self.before = residual
+        if iteration == _PATIENCE:
+            self.cap *= 0.5
+        return self.step
+
+
 def propagate(
     engine: Engine,
     evidence: Evidence,
@@ -101,8 +124,7 @@ def propagate(
     except Improper:
         sites = Sites.none(len(noise))
         posterior = engine.posterior(sites.precision, sites.shift)
-    cap = longest = step = _CAP
-    before = np.inf
+    pace = _Pace()
     iteration, converged = 0, False
     while True:
         mean, variance, proper = _cavities(sites, posterior)
@@ -115,16 +137,8 @@ def propagate(
             break
         if check is not None:
             check()
-        if residual > before:
-            longest, step = max(_LESSON * step, cap / 3.0), max(0.7 * step, cap / 3.0)
-        else:
-            longest = min(_RECOVERY * longest, cap)
-            step = min(1.3 * step, longest)
-        before = residual
         iteration += 1
-        if iteration == _PATIENCE:
-            cap *= 0.5
-        moved = _move(engine, sites, up, along, step)
+        moved = _move(engine, sites, up, along, pace.step_after(residual, iteration))
         if moved is None:
             break
         sites, posterior = moved
