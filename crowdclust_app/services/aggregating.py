@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.learner_fits import LEARNERS, align_to, fit_learner, make_learner
+from crowdclust_app.services.learner_fits import LEARNERS, align_to, fit_learner, make_learner, unused_settings
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -189,7 +189,8 @@ def aggregate_rows(
         "skipped": skipped,
         "settings": settings.as_dict(),
     }
-    return AggregateReport(tuple(fitted), summary, () if aligned is None else aligned.notes)
+    notes = unused_settings(settings.method, settings.prevalence, aligned is not None)
+    return AggregateReport(tuple(fitted), summary, notes if aligned is None else (*aligned.notes, *notes))
 
 
 def _unlabelled(table: LabelTable) -> list[Hashable]:

@@ -56,6 +56,24 @@ def make_learner(
     return process if prior is None else process.set_params(expertise_prior=prior)
 
 
+def unused_settings(method: str, prevalence: float | str | None, has_features: bool) -> tuple[str, ...]:
+    """Sentences about settings that a learner does not use.
+
+    Parameters
+    ----------
+    method
+        Any aggregator or learner.
+    prevalence
+        As in `Aggregator`.
+    has_features
+        Whether it learns from features.
+    """
+    if prevalence in (None, "auto") or method not in LEARNERS or (method == "experts" and not has_features):
+        return ()
+    source = "the features" if has_features else "the labels"
+    return (f"the prevalence that was set is not used: {method} learns it from {source}",)
+
+
 def align_to(table: LabelTable, features: FeatureTable) -> Aligned:
     """Put features beside the tasks that have labels."""
     from crowdclust_app.services.features import align_features

@@ -163,6 +163,17 @@ def test_learners_without_features_say_what_they_are_then(run, labels: Path) -> 
         assert "Dawid and Skene's" in done.out
 
 
+def test_a_prevalence_that_a_learner_does_not_use_is_said(run, labels: Path, features: Path) -> None:
+    given = "--prevalence", "0.3"
+    unused = "the prevalence that was set is not used"
+    assert (
+        f"{unused}: gp learns it from the features"
+        in run("aggregate", labels, "--method", "gp", "--features", features, *given).err
+    )
+    assert f"{unused}: gp learns it from the labels" in run("aggregate", labels, "--method", "gp", *given).err
+    assert unused not in run("aggregate", labels, "--method", "experts", *given).err
+
+
 def test_features_that_do_not_belong_to_the_labels_are_refused(run, labels: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text("task,x\nphoto 1,2\n")
