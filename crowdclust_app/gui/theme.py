@@ -11,6 +11,8 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
+from crowdclust_app.domain.palette import OKABE_ITO as OKABE_ITO
+
 STEP = 8
 MARGIN = 16
 TILE_GAP = 4
@@ -18,8 +20,6 @@ FRAME = 4
 # Points: text, headings of a part, headings of a page.
 TEXT, PART, PAGE = 11, 13, 18
 
-# Okabe and Ito's colours in their order, without black, which vanishes in the dark.
-OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 # Further rounds of the seven hues by lightness: how far towards black (negative) or white (positive) in OKLab.
 # Chosen so that the two most alike of forty are as far apart as they can be, and of the first fourteen even more.
 _ROUNDS = (0.0, -0.38, 0.55, -0.22, -0.60, -0.10, 0.25)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdclust_app.domain.palette import OKABE_ITO
 from crowdclust_app.domain.plots import Curves, Matrix, MatrixGrid, Plot, Points
 from crowdclust_app.io.atomic import atomic_file
 from crowdclust_app.io.csvtext import write_table
@@ -91,7 +92,7 @@ def _figure(plot: Plot, width: float) -> Figure:
     with mpl.rc_context({"font.family": list(_families()), "font.size": 9.0}):
         if isinstance(plot, MatrixGrid):
             lines = max(1, -(-len(plot.captions) // _COLUMNS))
-            figure = Figure(figsize=(width, width / _COLUMNS * 1.3 * lines + 0.7), layout="constrained")
+            figure = Figure(figsize=(width, width / _COLUMNS * 1.12 * lines + 0.7), layout="constrained")
             _draw_grid(figure, plot, lines)
             return figure
         figure = Figure(figsize=(width, width * 0.72), layout="constrained")
@@ -134,8 +135,8 @@ def _draw_points(figure: Figure, axes: Axes, plot: Points) -> None:
             continue
         axes.scatter(
             members[:, 0], members[:, 1], s=size, linewidths=0, rasterized=True,
-            color=COLOURS[(group - 1) % len(COLOURS)],
-            marker=MARKERS[(group - 1) // len(COLOURS) % len(MARKERS)],
+            color=OKABE_ITO[(group - 1) % len(OKABE_ITO)],
+            marker=MARKERS[(group - 1) // len(OKABE_ITO) % len(MARKERS)],
             label=_drawable(_short(f"{group} {plot.group_names.get(group, '')}")),
         )  # fmt: skip
         # the number too: colours alone do not tell clusters apart for everybody

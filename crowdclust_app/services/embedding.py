@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.plots import Points
 
 if TYPE_CHECKING:
@@ -171,9 +172,12 @@ def embedding_plot(
     x, y = x or axes["fisher1"], y or axes["fisher2"]
     colours = colours or colouring(view, CLUSTER, None, {})
     entropy = view.run.result.entropy_bits
+    stage = view.run.stage
+    run = f"Run {view.run.number}" + (f" of {stage}" if stage != WHOLE_COLLECTION else "")
+    found = f"{len(view.clusters)} cluster{'' if len(view.clusters) == 1 else 's'}"
     return Points(
         name="embedding",
-        title=f"Run {view.run.number}: {len(view.clusters)} clusters, average assignment entropy {entropy:.4f} bits",
+        title=f"{run}: {found}, average assignment entropy {entropy:.4f} bits",
         x_label=x.title,
         y_label=y.title,
         names=view.item_names,

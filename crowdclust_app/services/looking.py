@@ -179,7 +179,7 @@ class Overview:
     categories
         What the lead made of that run's clusters; None without a run.
     truth, truth_order
-        Known category by item's name, and the lead's order of them.
+        Known category by item's name, and all of them in the lead's order, what is not in it last.
     left_out
         What runs leave out by now.
     axes
@@ -238,7 +238,7 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
     from crowdclust_app.services.category_rows import arrange
     from crowdclust_app.services.comparing import known_categories
 
-    truth = campaign.truth()
+    truth, order = campaign.truth(), truth_order(campaign)
     called = None
     if view is not None:
         called = read_categories(campaign, view.run.number, view.run.result.responsibilities.shape[1])
@@ -250,7 +250,7 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         files=_photo_files(campaign),
         categories=called,
         truth=truth,
-        truth_order=known_categories(truth, truth_order(campaign)),
+        truth_order=known_categories(truth, order) or order,
         left_out=left_out,
         axes=axes_of(view) if view is not None else {},
         arrangement=arrange(view, called) if view is not None and called is not None else None,

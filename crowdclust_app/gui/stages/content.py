@@ -39,7 +39,7 @@ CHOSEN = "stages-chosen"
 SIZES = "stages-splitters"
 USUAL_SIZES = ((780, 460), (320, 350))
 MAIN, EMPTY = 0, 1
-WIDTHS = ((PHOTOS, 68), (MEAN, 72), (DOUBTFUL, 80), (HITS, 92), (STATE, 168))
+WIDTHS = ((PHOTOS, 68), (MEAN, 88), (DOUBTFUL, 80), (HITS, 92), (STATE, 168))
 
 
 class StagesContent(QWidget):

@@ -197,7 +197,10 @@ class Chart(QWidget):
             painter.setPen(words)
             painter.drawText(QRectF(0, at - 9, LEFT - 6, 18), right_middle, series.tick(value))
         most = max(2, int(area.width() // 70))
+        whole = bool(len(series.x)) and bool(np.all(series.x == np.round(series.x)))
         for value in ticks(left, right, most):
+            if whole and value != round(value):
+                continue  # there is no half a day, and no half a rank
             at = self._to_screen(np.array([value]), np.array([low]), series)[0][0]
             painter.setPen(words)
             box = QRectF(at - 40, area.bottom() + 3, 80, 16)
