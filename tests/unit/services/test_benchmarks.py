@@ -25,6 +25,7 @@ FILES = {
     "redundancy": {"redundancy.csv", "redundancy_trials.csv", "redundancy.png"},
     "workers": {"workers.csv", "workers_trials.csv", "workers_ranks.csv", "workers.png"},
     "context": {"context.csv", "context_trials.csv", "context.png"},
+    "calibration": {"calibration.csv", "calibration_trials.csv", "calibration_bins.csv", "calibration.png"},
     "scale": {"scale.csv", "scale_trials.csv", "scale.png"},
 }
 
@@ -33,7 +34,7 @@ def test_every_experiment_is_described_and_can_be_run() -> None:
     assert set(EXPERIMENTS) == set(FILES) == set(benchmarks._EXPERIMENTS)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "scale"])
+@pytest.mark.parametrize("name", [name for name in FILES if name not in ("scale", "calibration")])
 def test_an_experiment_writes_its_tables_and_its_plot(name: str, tmp_path: Path) -> None:
     reports: list[ProgressReport] = []
     methods = ("spectral", "nmf") if name in ("table1", "hard", "redundancy") else ("spectral",)
@@ -48,6 +49,13 @@ def test_an_experiment_writes_its_tables_and_its_plot(name: str, tmp_path: Path)
     assert {row["seeds"] for row in table} == {"2"}
     assert all(row.fraction is not None for row in reports)
     assert any(": k-means" in row.text for row in reports)
+
+
+def test_calibration_writes_its_tables_and_its_plot(tmp_path: Path) -> None:
+    report = run_bench(BenchSettings("calibration", seeds=1, quick=True), tmp_path / "out")
+    assert {path.name for path in report.written} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert {path.name for path in report.written} == FILES["calibration"]
+    assert all(0.0 <= row["probability"] <= 1.0 for row in report.summary["figures"])
 
 
 def test_scale_measures_a_real_fit() -> None:
