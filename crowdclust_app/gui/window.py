@@ -100,6 +100,12 @@ class MainWindow(QMainWindow):
             self.error_bar.dismiss()
             self._set_campaign(campaign)
             self.show_screen(show or self.recall("screen", "start"))
+            lost = campaign.has_images and not campaign.images_found
+            if lost and self.current_screen is not self.screen_named("annotate"):  # which says so itself
+                self.show_error(
+                    f"The photos of this campaign are not where they were ({campaign.image_root}). "
+                    "Open Annotate and choose the folder in which they are now."
+                )
             self.campaign_opened.emit()
 
         def failed(error: BaseException) -> None:

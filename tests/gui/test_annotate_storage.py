@@ -252,11 +252,15 @@ def test_photos_that_moved_are_asked_for_and_found(
     elsewhere = tmp_path / "disk" / "elsewhere"
     elsewhere.parent.mkdir()
     photo_folder.rename(elsewhere)
-    window = open_window(campaign_file, "annotate")
+    window = open_window(campaign_file, "progress")
+    assert str(photo_folder) in window.error_bar.text.text()
+    window.show_screen("annotate")
+    settle(window)
     assert text_of(window, "lost-images-page-heading") == "The photos are not where they were"
     screen: Any = window.screen_named("annotate")
     screen.relocate(elsewhere)
     settle(window)
+    assert window.error_bar.isHidden()
     person = Person(window)
     person.sign_in("Ada")
     tile = person.grid.tiles[0]

@@ -328,6 +328,7 @@ class AnnotateScreen(Screen):
 
         def done(_result: None) -> None:
             self.shell.pictures.clear()
+            self.shell.dismiss_error()
             self.pages.setCurrentWidget(self.worker_page)
             self.shell.data_changed.emit()
 
