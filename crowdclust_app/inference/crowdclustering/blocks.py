@@ -13,6 +13,7 @@ from crowdclust_app.inference.crowdclustering.data import Labels, tiles_of
 from crowdclust_app.inference.crowdclustering.order import STRETCH, Order, order_of
 from crowdclust_app.inference.crowdclustering.priors import WorkerPrior, independent_prior, shared_prior
 from crowdclust_app.inference.crowdclustering.settings import Settings
+from crowdclust_app.inference.crowdclustering.worker_kernels import fill_pair_feature_moments, fill_second_moments
 
 # Initial variances as a share of the prior's.
 INITIAL_SHARE = 0.1
@@ -50,29 +51,19 @@ def second_moments(mean: Floats, variance: Floats) -> Floats:
     -------
     ndarray of shape (J, P, P)
     """
-    p, r = np.triu_indices(mean.shape[-1])
-    # E[W_pq W_rs] over the orders of (p, r) and of (q, s); the variance counts where both entries are the same
-    straight = mean[:, p[:, None], p] * mean[:, r[:, None], r]
-    straight += variance[:, p[:, None], p] * _same_entry(p[:, None], p, r[:, None], r)
-    crossed = mean[:, r[:, None], p] * mean[:, p[:, None], r]
-    crossed += variance[:, r[:, None], p] * _same_entry(r[:, None], p, p[:, None], r)
-    orders = np.where(p == r, 1.0, 2.0)
-    return np.ascontiguousarray(0.5 * orders[:, None] * orders * (straight + crossed))
-
-
-def _same_entry(a: Ints, b: Ints, c: Ints, d: Ints) -> Floats:
-    """1 where `W_ab` and `W_cd` are one entry."""
-    return np.asarray(((a == c) & (b == d)) | ((a == d) & (b == c)), dtype=np.float64)
+    rows, columns = np.triu_indices(mean.shape[-1])
+    found = np.empty((len(mean), len(rows), len(rows)))
+    fill_second_moments(np.ascontiguousarray(mean), np.ascontiguousarray(variance), rows, columns, found)
+    return found
 
 
 def pair_feature_moments(gamma: Floats, dimensions: int) -> Floats:
     """`G = sum lambda E[phi phi']` from `Gamma = sum Z' Lambda Z` (section 5): (J, P, P) to (J, P, P)."""
-    index = vech_table(dimensions)
-    p, q = np.triu_indices(dimensions)
-    first = gamma[:, index[p[:, None], p], index[q[:, None], q]]
-    second = gamma[:, index[p[:, None], q], index[q[:, None], p]]
-    share = np.where(p == q, 0.5, 1.0)
-    return np.asarray(share[:, None] * share * (first + second))
+    rows, columns = np.triu_indices(dimensions)
+    gamma = np.ascontiguousarray(gamma)
+    found = np.empty_like(gamma)
+    fill_pair_feature_moments(gamma, vech_table(dimensions), rows, columns, found)
+    return found
 
 
 @dataclass(slots=True)
@@ -173,8 +164,9 @@ class Beliefs:
         J, D, _ = self.weights.shape
         P = D * (D + 1) // 2
         rows = aligned(J * padded(P) ** 2).reshape(J, padded(P), padded(P))
-        rows[:, :P, :P] = second_moments(self.weights, self.weight_variances)
-        self.judges = Judges(np.ascontiguousarray(self.weights), rows, self.biases, self.bias_variances)
+        weights, variances = np.ascontiguousarray(self.weights), np.ascontiguousarray(self.weight_variances)
+        fill_second_moments(weights, variances, *np.triu_indices(D), rows)
+        self.judges = Judges(weights, rows, self.biases, self.bias_variances)
 
     def update_items(self, prior_precision: Floats, prior_shift: Floats) -> None:
         """Sweep the items (section 4).

@@ -233,7 +233,8 @@ class Crowdclustering:
         bounds: list[float] = []
         # with a number of clusters the first start settles the scale for all
         for starts in self._rounds(settings):
-            tasks = [(labels, settings, start, began) for start in starts]
+            rival = [] if best is None else best.joint_bounds
+            tasks = [(labels, settings, start, began, rival) for start in starts]
             for outcome in crew.each(one_start, tasks, progress, cancel):
                 settings = outcome.beliefs.settings
                 bounds.append(outcome.bound)
@@ -244,7 +245,7 @@ class Crowdclustering:
         self.heldout_ = heldout
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self.fitted_settings_ = settings
-        self._keep(best, labels, table.n_items)
+        self._keep(best, labels, table.n_items, crew.check)
         return self
 
     def _hold_out(
@@ -300,7 +301,7 @@ class Crowdclustering:
             seed=self.seed,
         )
 
-    def _keep(self, best: Outcome, labels: Labels, n_items: int) -> None:
+    def _keep(self, best: Outcome, labels: Labels, n_items: int, check: Callable[[], None]) -> None:
         """Set the fitted attributes from the best start."""
         beliefs, mixture = best.beliefs, best.mixture
         self.bound_ = best.bound
@@ -317,7 +318,7 @@ class Crowdclustering:
         memberships = independent = mixture.memberships
         if isinstance(beliefs.settings.clusters, int):
             self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
-            memberships, independent = refined_memberships(beliefs, memberships, self.temperature_)
+            memberships, independent = refined_memberships(beliefs, memberships, self.temperature_, check)
         order = order_by_size(memberships)
         memberships = keep_columns(memberships, order)
         weights = expected_weights(mixture)[order]

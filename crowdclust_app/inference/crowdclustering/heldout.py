@@ -21,12 +21,12 @@ from crowdclust_app.inference.crowdclustering.data import labels_of
 from crowdclust_app.inference.crowdclustering.growth import grow
 from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores
 from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
+from crowdclust_app.inference.crowdclustering.pools import Crowd, crowd_of
 from crowdclust_app.inference.crowdclustering.prediction import (
     Placement,
     Scores,
     base_rates,
     placement_of,
-    same_probabilities,
     score_table,
     together,
 )
@@ -173,6 +173,7 @@ class Trials:
     fold_of: Ints = field(init=False)
     tests: list[ResponseTable] = field(init=False)
     _placed: dict[tuple[int, float, int], Placement] = field(init=False, default_factory=dict)
+    _crowds: dict[tuple[int, float, int], Crowd] = field(init=False, default_factory=dict)
     _chains: dict[tuple[int, float, int], dict[int, Ints]] = field(init=False, default_factory=dict)
     _scored: dict[tuple[int, float, int, str | int], Scores] = field(init=False, default_factory=dict)
 
@@ -220,49 +221,54 @@ class Trials:
     def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> Scores:
         key = (settings.dimensions, settings.label_weight, fold, clusters)
         if key not in self._scored:
-            placement = self.placement(settings, fold)
+            crowd = self.crowd(settings, fold)
             partition, rates = self.refined(settings, clusters, fold)
-            self._scored[key] = score_table(self.tests[fold], placement.spread_out(partition), rates)
+            spread = crowd.placement.spread_out(partition)
+            self._scored[key] = score_table(self.tests[fold], spread, rates, crowd.judge_of)
         return self._scored[key]
 
+    def crowd(self, settings: Settings, fold: int) -> Crowd:
+        """The rest of a fold as clusters are held against it."""
+        key = (settings.dimensions, settings.label_weight, fold)
+        if key not in self._crowds:
+            labels = labels_of(self.train(fold), settings.consensus)
+            self._crowds[key] = crowd_of(labels, self.placement(settings, fold))
+        return self._crowds[key]
+
     def refined(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> tuple[Ints, Floats]:
-        """Clusters of the items that the rest of a fold has seen, (n,), and the workers' rates between them, (J, K, K).
+        """Clusters of the items that the rest of a fold has seen, (n,), and the judges' rates between them, (P, K, K).
 
         Where the bound says how many clusters there are, they are the mixture's and the rates are the model's.
         """
         self.check()
-        placement = self.placement(settings, fold)
+        crowd = self.crowd(settings, fold)
+        labels, places = crowd.labels, crowd.placement.places
         if clusters == "bound":
-            partition = partition_by_bound(placement.mean, placement.variance, settings, self.check)
-            return partition, same_probabilities(placement, partition)
-
-        def expect(found: Ints) -> Floats:
-            return same_probabilities(placement, found)
-
+            partition = partition_by_bound(crowd.placement.mean, crowd.placement.variance, settings, self.check)
+            return partition, crowd.expect(partition)
         key = (settings.dimensions, settings.label_weight, fold)
-        labels = labels_of(self.train(fold), settings.consensus)
         if key not in self._chains:
-            self._chains[key] = chain_of_partitions(labels, placement.places, settings.seed, expect, self.check)
+            self._chains[key] = chain_of_partitions(labels, places, settings.seed, crowd.expect, self.check)
         chain = self._chains[key]
         if clusters not in chain:
-            refined = best_partition(labels, placement.places, clusters, settings.seed, expect, self.check)
+            refined = best_partition(labels, places, clusters, settings.seed, crowd.expect, self.check)
             chain[clusters] = refined.partition
-        return chain[clusters], worker_rates(labels, chain[clusters], expect(chain[clusters]))
+        return chain[clusters], worker_rates(labels, chain[clusters], crowd.expect(chain[clusters]))
 
     def temperature(self, settings: Settings, clusters: int) -> float:
         """How much of independent decisions the labels are: that with which probable clusters predict best."""
         sums = np.zeros(len(TEMPERATURES))
         for fold in range(self.folds):
-            placement = self.placement(settings, fold)
+            crowd = self.crowd(settings, fold)
             partition, rates = self.refined(settings, clusters, fold)
-            evidence = evidence_of(labels_of(self.train(fold), settings.consensus), partition, rates)
+            evidence = evidence_of(crowd.labels, partition, rates)
             shares = log_shares(partition, rates.shape[1])
-            test = self.tests[fold]
+            test = some_of(self.tests[fold])
             for place, temperature in enumerate(TEMPERATURES):
                 self.check()
                 memberships = np.zeros((self.table.n_items, rates.shape[1]))
-                memberships[placement.shown] = tempered(evidence, shares, temperature)
-                sums[place] += soft_loglik(some_of(test), memberships, rates)
+                memberships[crowd.placement.shown] = tempered(evidence, shares, temperature)
+                sums[place] += soft_loglik(test, memberships, rates, crowd.judge_of)
         return float(TEMPERATURES[int(np.argmax(sums))])
 
     def base_scores(self) -> tuple[Scores, Scores]:

@@ -21,11 +21,9 @@ from crowdclust_app.inference.crowdclustering.refinement import (
 )
 from crowdclust_app.inference.crowdclustering.refinement_kernels import count_pairs
 
-# Clusters that merging begins from, and how many times as many as are wanted where that is more; with very many
-# workers fewer, so that their tables stay small.
+# Clusters that merging begins from, and how many times as many as are wanted where that is more.
 MOST = 24
 MORE = 1.5
-LARGEST_TABLES = 1_000_000
 # Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
 LIKELY_PAIRS = 8
 # Rounds in which items find their places after two clusters have been merged: few have to move.
@@ -57,8 +55,7 @@ def chain_of_partitions(
         Cluster of each item, by number of clusters, from `least` to the most; a number that was passed over is
         missing.
     """
-    room = max(2, math.isqrt(LARGEST_TABLES // max(labels.n_workers, 1)))
-    size = min(max(MOST, math.ceil(MORE * least)), max(room, least), labels.n_items)
+    size = min(max(MOST, math.ceil(MORE * least)), labels.n_items)
     refined = best_partition(labels, places, size, seed, expect, check)
     found = {len(refined.kept): refined.partition}
     while len(refined.kept) > least:

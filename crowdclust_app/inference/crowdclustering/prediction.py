@@ -140,7 +140,7 @@ def same_probabilities(placement: Placement, partition: Ints) -> Floats:
     )
 
 
-def score_table(table: ResponseTable, cluster: Ints, probabilities: Floats) -> Scores:
+def score_table(table: ResponseTable, cluster: Ints, probabilities: Floats, judge_of: Ints | None = None) -> Scores:
     """Score every response of a table.
 
     Parameters
@@ -149,11 +149,13 @@ def score_table(table: ResponseTable, cluster: Ints, probabilities: Floats) -> S
         Responses that had no part in what predicts them.
     cluster : ndarray of shape (N,)
         Cluster of each item, -1 for none.
-    probabilities : ndarray of shape (J, K, K)
-        Of "same"; with a `J` of 1 they are everybody's.
+    probabilities : ndarray of shape (P, K, K)
+        Of "same"; with a `P` of 1 they are everybody's.
+    judge_of : ndarray of shape (J,)
+        Which of these are each worker's; None where each worker has some.
     """
     chance = np.clip(probabilities, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-    judges = table.worker_of_response if len(chance) > 1 else np.zeros_like(table.worker_of_response)
+    judges = judges_of(table, len(chance), judge_of)
     scores = Scores(*(np.empty(table.n_responses) for _ in range(3)))
     score_responses(
         table.response_ptr,
@@ -168,6 +170,13 @@ def score_table(table: ResponseTable, cluster: Ints, probabilities: Floats) -> S
         scores.right,
     )
     return scores
+
+
+def judges_of(table: ResponseTable, judges: int, judge_of: Ints | None) -> Ints:
+    """Whose probabilities count for each response, of so many judges; (R,)."""
+    if judges == 1:
+        return np.zeros_like(table.worker_of_response)
+    return table.worker_of_response if judge_of is None else judge_of[table.worker_of_response]
 
 
 def base_rates(table: ResponseTable) -> Floats:

@@ -17,6 +17,7 @@ from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.partition import partition_positions
+from crowdclust_app.inference.crowdclustering.prediction import judges_of
 from crowdclust_app.inference.crowdclustering.refinement_kernels import cluster_evidence, count_pairs
 
 # Pair labels that the model's expectation counts for between two clusters: against everybody's, and a worker's own.
@@ -191,7 +192,7 @@ def tempered(evidence: Floats, shares: Floats, temperature: float) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def soft_loglik(table: ResponseTable, memberships: Floats, rates: Floats) -> float:
+def soft_loglik(table: ResponseTable, memberships: Floats, rates: Floats, judge_of: Ints | None = None) -> float:
     """Log-likelihood of responses when each item is in each cluster with some probability, in nats.
 
     Parameters
@@ -200,17 +201,17 @@ def soft_loglik(table: ResponseTable, memberships: Floats, rates: Floats) -> flo
         The responses.
     memberships : ndarray of shape (N, K)
         Rows of items that are in no cluster are 0; their labels do not count.
-    rates : ndarray of shape (J, K, K)
-        Of one worker, where all are taken for one.
+    rates, judge_of
+        As in `score_table`.
     """
+    judges = judges_of(table, len(rates), judge_of).tolist()
     total = 0.0
     for r in range(table.n_responses):
         here = slice(table.response_ptr[r], table.response_ptr[r + 1])
         own = memberships[table.items[here]]
         known = own.sum(axis=1) > 0.0
         own, groups = own[known], table.groups[here][known]
-        judge = int(table.worker_of_response[r]) if len(rates) > 1 else 0
-        same = np.clip(own @ rates[judge] @ own.T, LEAST_RATE, 1.0 - LEAST_RATE)
+        same = np.clip(own @ rates[judges[r]] @ own.T, LEAST_RATE, 1.0 - LEAST_RATE)
         log_chance = np.where(groups[:, None] == groups, np.log(same), np.log1p(-same))
         total += 0.5 * float(log_chance.sum() - np.trace(log_chance))
     return total

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.data import Labels
-from crowdclust_app.inference.crowdclustering.prediction import placement_of, same_probabilities
+from crowdclust_app.inference.crowdclustering.pools import crowd_of
+from crowdclust_app.inference.crowdclustering.prediction import placement_of
 from crowdclust_app.inference.crowdclustering.refinement import evidence_of, log_shares, refine_partition, tempered
 
 # Decisions in the labels of one item in one response, where no held-out response tells.
@@ -20,7 +23,9 @@ def usual_temperature(labels: Labels) -> float:
     return min(1.0, USUAL_DECISIONS / max(partners, 1.0))
 
 
-def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: float) -> tuple[Floats, Floats]:
+def refined_memberships(
+    beliefs: Beliefs, memberships: Floats, temperature: float, check: Callable[[], None]
+) -> tuple[Floats, Floats]:
     """The clusters of a mixture, every item where its labels speak for, with probabilities that the labels bear out.
 
     Parameters
@@ -31,6 +36,8 @@ def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: floa
         The mixture's.
     temperature
         As in `tempered`.
+    check
+        As in `refine_partition`.
 
     Returns
     -------
@@ -38,12 +45,10 @@ def refined_memberships(beliefs: Beliefs, memberships: Floats, temperature: floa
         At this temperature, and with every label a decision of its own. Columns of clusters that have lost all items
         are 0.
     """
-    placement = placement_of(beliefs, beliefs.labels.n_items)
+    crowd = crowd_of(beliefs.labels, placement_of(beliefs, beliefs.labels.n_items))
     components, partition = np.unique(np.argmax(memberships, axis=1), return_inverse=True)
-    refined = refine_partition(
-        beliefs.labels, partition.astype(np.int64), lambda found: same_probabilities(placement, found), lambda: None
-    )
-    evidence = evidence_of(beliefs.labels, refined.partition, refined.rates)
+    refined = refine_partition(crowd.labels, partition.astype(np.int64), crowd.expect, check)
+    evidence = evidence_of(crowd.labels, refined.partition, refined.rates)
     shares = log_shares(refined.partition, len(refined.kept))
     found, independent = np.zeros_like(memberships), np.zeros_like(memberships)
     found[:, components[refined.kept]] = tempered(evidence, shares, temperature)

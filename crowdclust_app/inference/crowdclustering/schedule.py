@@ -18,7 +18,8 @@ from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
 from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
-from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes, placement_of, same_probabilities
+from crowdclust_app.inference.crowdclustering.pools import crowd_of
+from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes, placement_of
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
@@ -29,14 +30,16 @@ JOINT = "joint"
 
 # The joint iterations after which the number of components is looked at again: 5, and twice as many each time.
 FIRST_REVISION = 5
-
-
 # A second try begins with so many more components than the first found with the positions fixed: too many
 # disappear again, too few cannot always be mended once the positions have followed them.
 SECOND_SHARE = 1.5
 SECOND_EXTRA = 2
 # It is given up if it is behind the first try after so many joint iterations.
 RACE = 30
+# With a number of clusters a later start is given up if it is behind the first by more than such a part of its bound
+# after so many: items stay in their clusters, so that who is clearly behind stays so.
+STARTS_RACE = 10
+CLEARLY = 1e-3
 # A mixture with a number of clusters expects them this much narrower than they were found: positions that know
 # their cluster move together. With a scale of their own width or more, small clusters disappear.
 TIGHTNESS = 0.25
@@ -136,12 +139,18 @@ class Outcome:
     unchanged: int
     trace: tuple[tuple[str, float], ...]
 
+    @property
+    def joint_bounds(self) -> list[float]:
+        """Bounds of the joint iterations."""
+        return [bound for phase, bound in self.trace if phase == JOINT]
 
-def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome:
+
+def run_start(labels: Labels, settings: Settings, reporter: Reporter, rival: Sequence[float] = ()) -> Outcome:
     """Run all phases from one start.
 
     With a number of clusters the mixture begins from that many clusters of the positions, and the first start ties
-    the scale `J0` to them; it is in the settings of the outcome, for the other starts to keep.
+    the scale `J0` to them; it is in the settings of the outcome, for the other starts to keep. These are given the
+    bounds of its joint iterations as their rival's.
     """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
     layered = Beliefs.at_positions(labels, settings, positions.copy(), reporter.crew)
@@ -149,7 +158,7 @@ def run_start(labels: Labels, settings: Settings, reporter: Reporter) -> Outcome
     if isinstance(settings.clusters, int):
         # random positions say nothing by themselves
         origin = positions if reporter.start == 1 else None
-        return finish(layered, run_partition(layered, settings.clusters, reporter, origin), reporter)
+        return finish(layered, run_partition(layered, settings.clusters, reporter, origin), reporter, rival)
     first = finish(layered, run_mixture(layered, reporter), reporter)
     return try_again(first, reporter)
 
@@ -159,12 +168,13 @@ def one_start(
     settings: Settings,
     start: int,
     began: float,
+    rival: Sequence[float] = (),
     *,
     progress: Callable[[Snapshot], None] | None,
     crew: Crew,
 ) -> Outcome:
     """`run_start` as a task for whoever makes several of them."""
-    return run_start(labels, settings, Reporter(start, settings.starts, began, progress, None, crew=crew))
+    return run_start(labels, settings, Reporter(start, settings.starts, began, progress, None, crew=crew), rival)
 
 
 def try_again(first: Outcome, reporter: Reporter) -> Outcome:
@@ -177,7 +187,7 @@ def try_again(first: Outcome, reporter: Reporter) -> Outcome:
         return first
     reporter.trace = [entry for entry in first.trace if entry[0] == LAYERS]
     reporter.report(MIXTURE, 1, fixed_part(layered) + bound, more.size)
-    second = finish(layered, more, reporter, [bound for phase, bound in first.trace if phase == JOINT])
+    second = finish(layered, more, reporter, first.joint_bounds)
     return second if second.bound > first.bound else first
 
 
@@ -231,14 +241,9 @@ def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter, origin: F
     wide at first, and follow single misplaced labels so far later, that clusters run into each other.
     """
     mean, variance = beliefs.mean, beliefs.variance
-    placement = placement_of(beliefs, beliefs.labels.n_items, origin)
-
-    def expect(found: Ints) -> Floats:
-        return same_probabilities(placement, found)
-
-    chain = chain_of_partitions(
-        beliefs.labels, placement.places, beliefs.settings.seed, expect, reporter.check, clusters
-    )
+    crowd = crowd_of(beliefs.labels, placement_of(beliefs, beliefs.labels.n_items, origin))
+    places, seed = crowd.placement.places, beliefs.settings.seed
+    chain = chain_of_partitions(crowd.labels, places, seed, crowd.expect, reporter.check, clusters)
     # where that number was passed over, the next above it
     partition = chain[min(size for size in chain if size >= min(clusters, max(chain)))]
     if reporter.start == 1:
@@ -259,6 +264,7 @@ def run_joint(
     """
     settings = beliefs.settings
     round_of = held_round if isinstance(settings.clusters, int) else one_round
+    race, margin = (STARTS_RACE, CLEARLY) if round_of is held_round else (RACE, 0.0)
     before = -np.inf
     converged = False
     iteration = unchanged = 0
@@ -277,7 +283,7 @@ def run_joint(
         unchanged = unchanged + 1 if np.array_equal(components, together_of(mixture)) else 0
         converged = abs(bound - before) <= settings.tolerance * abs(bound)
         before = bound
-        if iteration == RACE and len(rival) >= RACE and bound < rival[RACE - 1]:
+        if iteration == race and len(rival) >= race and bound < rival[race - 1] - margin * abs(rival[race - 1]):
             break
         if settings.clusters == "bound" and (converged or iteration == revision):
             revision = max(revision, 2 * iteration)
