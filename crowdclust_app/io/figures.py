@@ -24,6 +24,7 @@ _DOTS = 160
 _COLUMNS = 8  # matrices a row, as in the paper's Figure 3
 _MOST_LABELLED = 40  # rows of a matrix that still have their words
 _MOST_WRITTEN = 12  # rows of a matrix that still have their figures
+_MOST_BOXED = 40  # clusters whose numbers have boxes, which would cover the points of more
 _MISSING = "\u25a1"
 
 
@@ -92,7 +93,7 @@ def _figure(plot: Plot, width: float) -> Figure:
     with mpl.rc_context({"font.family": list(_families()), "font.size": 9.0}):
         if isinstance(plot, MatrixGrid):
             lines = max(1, -(-len(plot.captions) // _COLUMNS))
-            figure = Figure(figsize=(width, width / _COLUMNS * 1.12 * lines + 0.7), layout="constrained")
+            figure = Figure(figsize=(width, width / _COLUMNS * 1.04 * lines + 0.7), layout="constrained")
             _draw_grid(figure, plot, lines)
             return figure
         figure = Figure(figsize=(width, width * 0.72), layout="constrained")
@@ -128,7 +129,11 @@ def _draw_points(figure: Figure, axes: Axes, plot: Points) -> None:
     if (plot.groups == 0).any():
         others = plot.at[plot.groups == 0]
         axes.scatter(others[:, 0], others[:, 1], s=size / 2, c="0.7", linewidths=0, rasterized=True)
-    for group in np.unique(plot.groups[plot.groups > 0]).tolist():
+    groups = np.unique(plot.groups[plot.groups > 0]).tolist()
+    many = len(groups) > _MOST_BOXED
+    box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "0.4", "alpha": 0.85}
+    look: dict[str, Any] = {"fontsize": 5} if many else {"fontweight": "bold", "bbox": box}
+    for group in groups:
         members = plot.at[plot.groups == group]
         members = members[np.isfinite(members).all(axis=1)]
         if not len(members):
@@ -139,11 +144,12 @@ def _draw_points(figure: Figure, axes: Axes, plot: Points) -> None:
             marker=MARKERS[(group - 1) // len(OKABE_ITO) % len(MARKERS)],
             label=_drawable(_short(f"{group} {plot.group_names.get(group, '')}")),
         )  # fmt: skip
-        # the number too: colours alone do not tell clusters apart for everybody
+        # the number too: colours alone do not tell clusters apart for everybody; above, as a tight cluster would vanish
+        top = (float(np.median(members[:, 0])), float(np.quantile(members[:, 1], 0.95)))
         axes.annotate(
-            str(group), np.median(members, axis=0), ha="center", va="center", fontweight="bold",
-            bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "0.4", "alpha": 0.85},
-        )  # fmt: skip
+            str(group), top, (0, 1 if many else 6), textcoords="offset points", ha="center", va="bottom", **look
+        )
+    axes.margins(y=0.1)  # room for the number of the uppermost
     if plot.group_names and axes.get_legend_handles_labels()[0]:
         for text in figure.legend(loc="outside right upper", frameon=False, fontsize="small").get_texts():
             text.set_parse_math(False)
