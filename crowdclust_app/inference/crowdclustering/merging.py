@@ -72,11 +72,33 @@ def nearest_pair(labels: Labels, partition: Ints, clusters: int) -> tuple[int, i
     """The two clusters whose merging costs the labels' likelihood least."""
     same, pairs = (np.zeros((labels.n_workers, clusters, clusters)) for _ in range(2))
     count_pairs(labels.response_ptr, labels.items, labels.groups, labels.workers, partition, same, pairs)
-    total_same, total_pairs = same.sum(axis=0, keepdims=True), pairs.sum(axis=0, keepdims=True)
-    everything = [(k, other) for k in range(clusters) for other in range(k + 1, clusters)]
-    costs = [merging_cost(total_same, total_pairs, k, other) for k, other in everything]
-    likely = np.argsort(costs, kind="stable")[:LIKELY_PAIRS].tolist()
-    return everything[min(likely, key=lambda n: merging_cost(same, pairs, *everything[n]))]
+    first, second = np.triu_indices(clusters, 1)
+    likely = np.argsort(pooled_costs(same.sum(axis=0), pairs.sum(axis=0)), kind="stable")[:LIKELY_PAIRS]
+    candidates = list(zip(first[likely].tolist(), second[likely].tolist(), strict=True))
+    return min(candidates, key=lambda pair: merging_cost(same, pairs, *pair))
+
+
+def pooled_costs(same: Floats, pairs: Floats) -> Floats:
+    """`merging_cost` of every two clusters, all workers taken for one.
+
+    Parameters
+    ----------
+    same, pairs : ndarray of shape (K, K)
+        Labels of all workers.
+
+    Returns
+    -------
+    ndarray of shape (K (K - 1) / 2,)
+        In the order of `triu_indices(K, 1)`.
+    """
+    first, second = np.triu_indices(len(same), 1)
+    own = cell_fits(same[None], pairs[None])[0]
+    before = own.sum(axis=1)[first] + own.sum(axis=1)[second] - own[first, second]
+    merged = cell_fits((same[first] + same[second])[None], (pairs[first] + pairs[second])[None])[0]
+    number = np.arange(len(first))
+    after = merged.sum(axis=1) - merged[number, first] - merged[number, second]
+    within = (counts[first, first] + counts[first, second] + counts[second, second] for counts in (same, pairs))
+    return np.asarray(before - after - cell_fits(*(counts[None] for counts in within))[0])
 
 
 def merging_cost(same: Floats, pairs: Floats, k: int, other: int) -> float:
@@ -101,6 +123,11 @@ def merging_cost(same: Floats, pairs: Floats, k: int, other: int) -> float:
 
 def fit_of(same: Floats, pairs: Floats) -> float:
     """Log-likelihood of labels by each worker's rates, drawn towards everybody's; both (J, cells)."""
+    return float(cell_fits(same, pairs).sum())
+
+
+def cell_fits(same: Floats, pairs: Floats) -> Floats:
+    """What each worker's labels of each cell add to `fit_of`; all (J, ...)."""
     everybody = (same.sum(axis=0) + 0.5 * PRIOR_PAIRS) / (pairs.sum(axis=0) + PRIOR_PAIRS)
     rates = np.clip((same + WORKER_S_PAIRS * everybody) / (pairs + WORKER_S_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
-    return float((same * np.log(rates) + (pairs - same) * np.log1p(-rates)).sum())
+    return np.asarray(same * np.log(rates) + (pairs - same) * np.log1p(-rates))
