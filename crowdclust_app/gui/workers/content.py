@@ -170,10 +170,11 @@ class WorkersContent(RunContent):
     def _add_commands(self, shell: Shell, screen: Screen) -> None:
         shell.add_command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED), owner=screen)
         shell.add_command("Show the paper's bound (eq. 10)", "", lambda: self.show_kind(BOUND), owner=screen)
-        for name, title in LOWER:
-            shell.add_command(f"Show {title.lower()}", "", partial(self.show_lower, name), owner=screen)
-        for name, title in PAGES:
-            shell.add_command(f"Show of the worker: {title}", "", partial(self.side.show_page, name), owner=screen)
+        for key, (name, title) in enumerate(LOWER, start=1):
+            shell.add_command(f"Show {title.lower()}", f"Alt+{key}", partial(self.show_lower, name), owner=screen)
+        for key, (name, title) in enumerate(PAGES, start=len(LOWER) + 1):
+            call = partial(self.side.show_page, name)
+            shell.add_command(f"Show of the worker: {title}", f"Alt+{key}", call, owner=screen)
         shell.add_command("Undo the last decision about workers", "Ctrl+Z", self.deciding.undo, owner=screen)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
