@@ -260,3 +260,13 @@ def test_there_is_nothing_to_save_before_a_run(qtbot: QtBot, tmp_path: Path) -> 
     window = open_window(qtbot, make_campaign(tmp_path), "workers")
     screen_of(window).save.save("matrices")
     assert not list(tmp_path.rglob("*.svg"))
+
+
+def test_300_clusters_are_whole_in_large(window: MainWindow) -> None:
+    large = screen_of(window).large
+    matrix = np.full((300, 300), 0.5)
+    large.show_matrix(matrix, list(range(1, 301)), [[] for _ in range(300)])
+    settle(window)
+    last = large.cell_centre(299, 299)
+    assert 0 < large.cell_centre(0, 0).x() < last.x() < large.width()
+    assert last.y() < large.height()

@@ -96,7 +96,7 @@ class LargeMatrix(QWidget):
         count = max(1, len(self._numbers))
         words = NAMES if any(self._names) else 0
         room = self.height() - BADGE - theme.STEP - words
-        for cell in range(min(LARGEST_CELL, max(4, room // count)), 3, -1):
+        for cell in range(min(LARGEST_CELL, max(1, room // count)), 0, -1):
             photo = max(0, min(cell - 4, 88))
             left = words + EXAMPLES * (photo + theme.TILE_GAP) + BADGE + theme.STEP
             if left + cell * count + theme.MARGIN + SCALE <= self.width():
