@@ -111,8 +111,7 @@ class RunContent(QWidget):
         """Let go of what was chosen in the campaign before."""
 
     def _show(self, overview: Overview | None) -> None:
-        """Show this; None while it is being read."""
-        raise NotImplementedError
+        """Show this; None while it is being read. What fills the screen says how."""
 
     def _loaded(self, overview: Overview) -> None:
         self._loading = None

@@ -263,7 +263,8 @@ class Aggregator:
         return np.array([number[task] for task in tasks], dtype=np.int64)
 
     def _infer(self, table: LabelTable, run: Run) -> Posterior:
-        raise NotImplementedError
+        """What the labels of a table say; each method has its own, or its own `fit_run`."""
+        raise TypeError(f"{type(self).__name__} does not say how labels are aggregated")
 
     def _validate(self, table: LabelTable) -> None:
         if self.ties not in TIES:

@@ -6,6 +6,7 @@ share the task's class and the worker's coin.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -25,16 +26,16 @@ MANY_LABELS = 1000
 _UNDAMPED = 20
 
 
-class _Messages(Aggregator):
+class _Messages(Aggregator, ABC):
     """Sends messages back and forth until they stand still."""
 
     usual_iterations = 300
     _bounded: ClassVar[bool] = True
     _damped: ClassVar[bool] = True
 
+    @abstractmethod
     def _outgoing(self, edges: Edges, incoming: Floats, run: Run) -> Floats:
         """Messages from workers to tasks, shape (E,), given those from tasks to workers."""
-        raise NotImplementedError
 
     def _starts_negative(self) -> bool:
         """Whether the prior says that workers are wrong more often than right."""

@@ -131,7 +131,7 @@ def test_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
 # Images that move
 
 
-def sees_its_images(path: Path, root: Path) -> None:
+def check_its_images(path: Path, root: Path) -> None:
     with Campaign.open(path) as campaign:
         assert campaign.images_found
         assert campaign.image_root == root.resolve()
@@ -148,21 +148,21 @@ def placed(make_campaign: MakeCampaign, tmp_path: Path) -> Path:
     study.mkdir()
     campaign.path.rename(study / "birds.crowdclust")
     (tmp_path / "images").rename(study / "images")
-    sees_its_images(study / "birds.crowdclust", study / "images")
+    check_its_images(study / "birds.crowdclust", study / "images")
     return study
 
 
 def test_file_and_folder_move_together(placed: Path) -> None:
     new = placed.with_name("new #1")
     placed.rename(new)
-    sees_its_images(new / "birds.crowdclust", new / "images")
+    check_its_images(new / "birds.crowdclust", new / "images")
 
 
 def test_a_copy_uses_its_own_images(placed: Path) -> None:
     new = placed.with_name("copy")
     shutil.copytree(placed, new)
-    sees_its_images(new / "birds.crowdclust", new / "images")
-    sees_its_images(placed / "birds.crowdclust", placed / "images")
+    check_its_images(new / "birds.crowdclust", new / "images")
+    check_its_images(placed / "birds.crowdclust", placed / "images")
 
 
 def test_only_the_file_moves(placed: Path, tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ def test_only_the_file_moves(placed: Path, tmp_path: Path) -> None:
     far.mkdir(parents=True)
     (placed / "birds.crowdclust").rename(far / "birds.crowdclust")
     (far / "images").mkdir()  # one of the same name that has none of them
-    sees_its_images(far / "birds.crowdclust", placed / "images")
+    check_its_images(far / "birds.crowdclust", placed / "images")
     both = tmp_path / "both"
     both.mkdir()
     (tmp_path / "far").rename(both / "far")
     placed.rename(both / "study")
-    sees_its_images(both / "far" / "away" / "birds.crowdclust", both / "study" / "images")
+    check_its_images(both / "far" / "away" / "birds.crowdclust", both / "study" / "images")
 
 
 def test_a_renamed_folder_is_found_after_relocating(placed: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_renamed_folder_is_found_after_relocating(placed: Path) -> None:
         assert campaign.images_found
         assert campaign.revision > before
         assert campaign.item_path(campaign.items()[0]).is_file()
-    sees_its_images(path, placed / "pictures")
+    check_its_images(path, placed / "pictures")
 
 
 def test_single_missing_images_are_named(placed: Path) -> None:

@@ -177,7 +177,7 @@ def test_the_method_that_counts_can_be_chosen(campaign: Campaign) -> None:
         question_set(campaign, 7)
 
 
-def refused(campaign: Campaign, statement: str, why: str) -> None:
+def check_refused(campaign: Campaign, statement: str, why: str) -> None:
     with pytest.raises(DBAPIError, match=why), campaign.database.write() as connection:
         connection.exec_driver_sql(statement)
 
@@ -187,15 +187,15 @@ def test_the_file_itself_keeps_the_rules(campaign: Campaign) -> None:
     ann, ben, _ = campaign.workers()
     Interview(campaign, asked).answer(ann, 1, Said.YES, 1.0)
     insert = "INSERT INTO question_events (question_set, item, worker, kind, undoes, seconds, at) VALUES "
-    refused(campaign, f"{insert} (1, 1, {ann.number}, 'no', NULL, 1, '')", "answers a question once")
-    refused(campaign, f"{insert} (1, 1, {ben.number}, 'undo', 1, 1, '')", "only their own")
-    refused(campaign, f"{insert} (1, 1, {ann.number}, 'undo', NULL, 1, '')", "undo")
-    refused(campaign, f"{insert} (1, 5, {ann.number}, 'yes', NULL, 1, '')", "FOREIGN KEY")
-    refused(campaign, "UPDATE question_events SET kind = 'no'", "history")
-    refused(campaign, "DELETE FROM question_events", "history")
-    refused(campaign, "UPDATE questions SET position = 9", "never change")
-    refused(campaign, "UPDATE question_sets SET sentence = 'x'", "never changed")
-    refused(campaign, "DELETE FROM question_sets", "never changed")
+    check_refused(campaign, f"{insert} (1, 1, {ann.number}, 'no', NULL, 1, '')", "answers a question once")
+    check_refused(campaign, f"{insert} (1, 1, {ben.number}, 'undo', 1, 1, '')", "only their own")
+    check_refused(campaign, f"{insert} (1, 1, {ann.number}, 'undo', NULL, 1, '')", "undo")
+    check_refused(campaign, f"{insert} (1, 5, {ann.number}, 'yes', NULL, 1, '')", "FOREIGN KEY")
+    check_refused(campaign, "UPDATE question_events SET kind = 'no'", "history")
+    check_refused(campaign, "DELETE FROM question_events", "history")
+    check_refused(campaign, "UPDATE questions SET position = 9", "never change")
+    check_refused(campaign, "UPDATE question_sets SET sentence = 'x'", "never changed")
+    check_refused(campaign, "DELETE FROM question_sets", "never changed")
 
 
 def test_a_check_finds_what_the_rules_would_not_have_let_in(campaign: Campaign) -> None:

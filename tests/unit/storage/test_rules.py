@@ -43,7 +43,7 @@ def run(campaign: Campaign, *statements: str) -> None:
             connection.exec_driver_sql(statement)
 
 
-def refused(campaign: Campaign, *statements: str, why: str) -> None:
+def check_refused(campaign: Campaign, *statements: str, why: str) -> None:
     with pytest.raises(DBAPIError, match=why):
         run(campaign, *statements)
 
@@ -64,15 +64,17 @@ def test_history_is_append_only(campaign: Campaign, table: str, column: str) -> 
     with campaign.database.read() as connection:
         before = connection.exec_driver_sql(f"SELECT * FROM {table}").all()
     assert before
-    refused(campaign, f"UPDATE {table} SET {column} = {column}", why="never change")
-    refused(campaign, f"DELETE FROM {table}", why="never change")
+    check_refused(campaign, f"UPDATE {table} SET {column} = {column}", why="never change")
+    check_refused(campaign, f"DELETE FROM {table}", why="never change")
     with campaign.database.read() as connection:
         assert connection.exec_driver_sql(f"SELECT * FROM {table}").all() == before
 
 
 def test_replacing_is_changing(campaign: Campaign) -> None:
-    refused(campaign, "INSERT OR REPLACE INTO events SELECT * FROM events WHERE number = 1", why="history")
-    refused(campaign, "REPLACE INTO responses SELECT * FROM responses WHERE number = 1", why="never changed|exactly")
+    check_refused(campaign, "INSERT OR REPLACE INTO events SELECT * FROM events WHERE number = 1", why="history")
+    check_refused(
+        campaign, "REPLACE INTO responses SELECT * FROM responses WHERE number = 1", why="never changed|exactly"
+    )
 
 
 def test_nothing_is_added_to_a_submitted_response(campaign: Campaign) -> None:
@@ -81,29 +83,29 @@ def test_nothing_is_added_to_a_submitted_response(campaign: Campaign) -> None:
             "SELECT number FROM items WHERE number NOT IN (SELECT item FROM response_items WHERE response = 1)"
         ).scalars()
         item = next(iter(outside))
-    refused(campaign, f"INSERT INTO response_items VALUES (1, {item}, 9, 1)", why="never changed")
+    check_refused(campaign, f"INSERT INTO response_items VALUES (1, {item}, 9, 1)", why="never changed")
 
 
 def test_a_response_covers_exactly_its_hit(campaign: Campaign) -> None:
     start = "INSERT INTO responses (number, assignment, submitted_at, source, supersedes) VALUES "
-    refused(campaign, start + "(200, 2, '2024', 'revision', 2)", why="exactly the items")
+    check_refused(campaign, start + "(200, 2, '2024', 'revision', 2)", why="exactly the items")
     items = "INSERT INTO response_items SELECT 200, item, position, 1 FROM hit_items WHERE hit = "
     with campaign.database.read() as connection:
         hit = connection.exec_driver_sql("SELECT hit FROM assignments WHERE number = 2").scalar_one()
     for wrong in (f"{items} {hit} LIMIT 3", f"{items} {(hit + 1) % 6}"):
-        refused(campaign, wrong, start + "(200, 2, '2024', 'revision', 2)", why="exactly the items")
+        check_refused(campaign, wrong, start + "(200, 2, '2024', 'revision', 2)", why="exactly the items")
     assert len(campaign.responses()) == 2
 
 
 def test_items_without_a_response_are_not_kept(campaign: Campaign) -> None:
-    refused(campaign, "INSERT INTO response_items VALUES (300, 0, 0, 1)", why="FOREIGN KEY")
+    check_refused(campaign, "INSERT INTO response_items VALUES (300, 0, 0, 1)", why="FOREIGN KEY")
 
 
 def test_an_unsubmitted_assignment_has_no_response(campaign: Campaign) -> None:
     ann = campaign.workers()[0]
     left = annotation.next_assignment(campaign, ann)
     assert left is not None
-    refused(
+    check_refused(
         campaign,
         f"INSERT INTO responses (number, assignment, submitted_at, source) VALUES (300, {left.number}, '', 'window')",
         why="exactly",
@@ -111,7 +113,7 @@ def test_an_unsubmitted_assignment_has_no_response(campaign: Campaign) -> None:
 
 
 def test_a_response_is_superseded_once(campaign: Campaign) -> None:
-    refused(
+    check_refused(
         campaign,
         "INSERT INTO response_items SELECT 100, item, position, 1 FROM response_items WHERE response = 1",
         "INSERT INTO responses (number, assignment, submitted_at, source, supersedes)"
@@ -121,7 +123,7 @@ def test_a_response_is_superseded_once(campaign: Campaign) -> None:
 
 
 def test_a_hit_is_never_handed_twice_to_one_worker(campaign: Campaign) -> None:
-    refused(
+    check_refused(
         campaign,
         "INSERT INTO assignments (hit, worker, status, started_at, last_event_at)"
         " SELECT hit, worker, 'skipped', '', '' FROM assignments LIMIT 1",
@@ -131,11 +133,11 @@ def test_a_hit_is_never_handed_twice_to_one_worker(campaign: Campaign) -> None:
 
 def test_a_worker_has_one_open_assignment(campaign: Campaign) -> None:
     one = "INSERT INTO assignments (hit, worker, status, started_at, last_event_at) VALUES ({}, 0, 'open', '', '')"
-    refused(campaign, one.format(4), one.format(5), why="UNIQUE")
+    check_refused(campaign, one.format(4), one.format(5), why="UNIQUE")
 
 
 def test_a_closed_assignment_stays_closed(campaign: Campaign) -> None:
-    refused(campaign, "UPDATE assignments SET status = 'open' WHERE number = 1", why="never opened again")
+    check_refused(campaign, "UPDATE assignments SET status = 'open' WHERE number = 1", why="never opened again")
 
 
 def test_no_more_than_r_workers_submit_a_hit(campaign: Campaign) -> None:
@@ -148,10 +150,10 @@ def test_no_more_than_r_workers_submit_a_hit(campaign: Campaign) -> None:
             connection.exec_driver_sql(f"INSERT INTO workers VALUES ({worker}, 'w{worker}', '')")
         for worker in (2, 3):
             connection.exec_driver_sql(new.format(hit=5, worker=worker, status="submitted"))
-    refused(campaign, new.format(hit=5, worker=4, status="submitted"), why="a_hit_has_no_more_than_its_workers")
+    check_refused(campaign, new.format(hit=5, worker=4, status="submitted"), why="a_hit_has_no_more_than_its_workers")
     with campaign.database.write() as connection:
         connection.exec_driver_sql(new.format(hit=5, worker=4, status="open"))
-    refused(
+    check_refused(
         campaign,
         "UPDATE assignments SET status = 'submitted' WHERE worker = 4",
         why="a_hit_has_no_more_than_its_workers",

@@ -55,14 +55,14 @@ def likelihood(beliefs):
 def test_the_bound_never_falls_layer_by_layer(table, dimensions, weight, seed):
     beliefs = beliefs_of(table, dimensions, weight, seed)
     n = beliefs.labels.n_items
-    watch = Watch(lambda: likelihood(beliefs) - layer_divergence(beliefs))
+    check_rise = Watch(lambda: likelihood(beliefs) - layer_divergence(beliefs))
     for _ in range(6):
         beliefs.update_items(np.repeat(np.eye(dimensions)[None], n, axis=0), np.zeros((n, dimensions)))
-        watch("items")
+        check_rise("items")
         beliefs.update_weights()
-        watch("weights")
+        check_rise("weights")
         beliefs.update_biases(beliefs.sum_labels())
-        watch("biases")
+        check_rise("biases")
 
 
 @settings(max_examples=40, deadline=None)
@@ -85,18 +85,18 @@ def test_the_bound_never_falls_jointly(table, dimensions, weight, seed):
         of_mixture -= mixture.component_divergence(mix, priors)
         return likelihood(beliefs) + of_mixture + position_entropy(beliefs)
 
-    watch = Watch(value)
+    check_rise = Watch(value)
     for _ in range(6):
         beliefs.update_items(*mixture.position_prior(mix))
-        watch("items")
+        check_rise("items")
         mix, _ = mixture.refresh_memberships(mix, beliefs.mean, beliefs.variance)
-        watch("memberships")
+        check_rise("memberships")
         mix = mixture.fit_components(mix.memberships, beliefs.mean, beliefs.variance, priors)
-        watch("components")
+        check_rise("components")
         beliefs.update_weights()
-        watch("weights")
+        check_rise("weights")
         beliefs.update_biases(beliefs.sum_labels())
-        watch("biases")
+        check_rise("biases")
 
 
 def test_the_exponential_is_exact_where_it_matters():
