@@ -137,7 +137,7 @@ def verdicts(
         Convergence, agreement of the starts, structure, what was chosen, what the design cannot answer, the label
         weight, workers who sort oddly.
     """
-    sentences = [convergence_sentence(arrays)]
+    sentences = [convergence_sentence(settings, arrays)]
     sentences.append(_about_starts(arrays["start_bounds"]))
     if settings.get("folds", 0):
         sentences.append(structure_sentence(heldout))

@@ -72,23 +72,35 @@ def structure_sentence(heldout: HeldOut | None) -> str:
     )
 
 
-def convergence_sentence(arrays: Mapping[str, Any]) -> str:
+def convergence_sentence(settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     """Whether the fit came to rest; where it did not, whether that matters to the clusters."""
     iterations = arrays["n_iterations"]
     rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
     if arrays["converged"]:
         return f"The fit converged after {rounds}."
+    rising = f"The bound was still rising after {rounds}{_rise(arrays)}"
+    if settings.get("clusters") != "bound":
+        return (
+            f"{rising}. The clusters were settled before these iterations, which only adapt positions and workers to "
+            "them; the workers' figures can still change a little."
+        )
     unchanged = arrays.get("n_unchanged", 0)
     if unchanged < _SETTLED:
         return f"The fit had not converged after {rounds}; its figures could still change."
-    bounds = [bound for phase, bound in arrays.get("lower_bounds", ()) if phase == "joint"][-_SETTLED:]
-    rising = (
-        f", by {(bounds[-1] - bounds[0]) / max(abs(bounds[-1]), 1e-9):.2%} in the last {len(bounds)}" if bounds else ""
-    )
     return (
-        f"The bound was still rising after {rounds}{rising}, but no item changed its cluster in the last {unchanged}: "
-        "the clusters are settled, and workers' figures can change a little."
+        f"{rising}, but no item changed its cluster in the last {unchanged}: the clusters are settled, and the "
+        "workers' figures can change a little."
     )
+
+
+def _rise(arrays: Mapping[str, Any]) -> str:
+    """By how much the bound rose at the end."""
+    bounds = [bound for phase, bound in arrays.get("lower_bounds", ()) if phase == "joint"][-_SETTLED:]
+    if not bounds:
+        return ""
+    share = (bounds[-1] - bounds[0]) / max(abs(bounds[-1]), 1e-9)
+    much = "less than 0.01%" if share < 1e-4 else f"{share:.2%}"
+    return f", by {much} in the last {len(bounds)}"
 
 
 def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -> str:

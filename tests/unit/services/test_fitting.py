@@ -194,7 +194,7 @@ def test_what_the_design_cannot_answer_is_said() -> None:
 )
 def test_verdicts_on_convergence_and_starts(example, bounds, converged: bool, expected: list[str]) -> None:
     arrays = {"n_iterations": 7, "converged": converged, "start_bounds": bounds, "means": np.zeros((2, 2))}
-    said = verdicts(example.table, {"label_weight": 1.0}, arrays)
+    said = verdicts(example.table, {"label_weight": 1.0, "clusters": "bound"}, arrays)
     assert list(said) == [*expected, "Every pair label counts in full (label weight 1), as in the paper."]
 
 
