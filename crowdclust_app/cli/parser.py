@@ -90,9 +90,7 @@ def _plan(commands: Any) -> None:
 
 
 def _import(commands: Any) -> None:
-    parser = _command(
-        commands, "import", "bring responses, pairs, yes/no labels or known categories into a campaign"
-    )
+    parser = _command(commands, "import", "bring responses, pairs, yes/no labels or known categories into a campaign")
     _campaign(parser, "the .crowdclust file")
     parser.add_argument("file", type=Path, metavar="FILE.csv", help="the table")
     parser.add_argument("--kind", choices=("responses", "pairs", "labels", "truth"), default="responses",
