@@ -19,6 +19,7 @@ from crowdclust_app.gui.verify.methods import MethodsModel
 from crowdclust_app.gui.verify.screen import VerifyScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.exclusions import retire_worker
 from crowdclust_app.services.question_verdicts import IN, OUT
 from crowdclust_app.services.verifying import (
     METHODS,
@@ -387,3 +388,15 @@ def test_what_others_answer_meanwhile_appears_by_itself(qtbot: QtBot, answered: 
         lambda: lead.verification is not None and lead.verification.labels == before
         and len(lead.verification.methods) == len(METHODS), timeout=PATIENCE,
     )  # fmt: skip
+
+
+def test_a_retired_worker_is_not_offered(qtbot: QtBot, path: Path) -> None:
+    with Campaign.open(path) as campaign:
+        make_question_set(campaign, "Is it warm?", [0, 1, 2])
+        retire_worker(campaign, "Lump", "one group for everything")
+    window = open_window(qtbot, path, "verify")
+    click(qtbot, part(window, "verify-answer"))
+    settle(window)
+    offered = [worker.name for worker in content(window).worker_page._shown]
+    assert "Ann" in offered
+    assert "Lump" not in offered

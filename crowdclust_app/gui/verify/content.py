@@ -23,6 +23,7 @@ from crowdclust_app.gui.verify.live import LiveAnswers
 from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.session import AskingSession, Turn
+from crowdclust_app.services.exclusions import active_workers
 from crowdclust_app.services.question_sources import ItemSource, item_sources
 from crowdclust_app.services.question_verdicts import Verification
 from crowdclust_app.services.verifying import QuestionSetInfo, choose_method, make_question_set
@@ -311,7 +312,7 @@ class VerifyContent(QWidget):
             return
 
         def work(_progress: Progress, _token: CancelToken) -> tuple[Worker, ...]:
-            return campaign.workers()
+            return active_workers(campaign)
 
         def done(workers: tuple[Worker, ...]) -> None:
             self.worker_page.show_workers(workers, self._asked.sentence if self._asked is not None else "")
