@@ -12,6 +12,7 @@ from crowdclust_app.cli import main
 from crowdclust_app.gui.registry import SCREENS
 
 
+@pytest.mark.runs_the_loop_itself
 def test_the_quick_bench_times_every_screen(
     qapp: QApplication, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,7 @@ from crowdclust_app.services import recent
 from crowdclust_app.services.campaigns import Campaign
 
 
+@pytest.mark.runs_the_loop_itself
 def test_every_screen_is_pictured_light_and_dark(qapp: QApplication, campaign_file: Path, tmp_path: Path) -> None:
     try:
         files = write_screenshots(campaign_file, tmp_path / "shots")
