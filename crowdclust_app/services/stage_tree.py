@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.figures import RunInfo
 
-SECONDS_A_PHOTO = 5.0
-"""What a photo of a HIT takes while nothing has been measured."""
-
 
 @dataclass(frozen=True, slots=True)
 class CategoryNode:

@@ -15,7 +15,7 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.words import ABSENT, people_time
-from crowdclust_app.services.stage_tree import SECONDS_A_PHOTO
+from crowdclust_app.services.pace import ASSUMED_SECONDS_AN_ITEM
 from crowdclust_app.services.stages import SplitOutlook, split_outlook
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _texts(found: SplitOutlook, seconds_a_photo: float | None) -> dict[str, str]
     return {
         "hits": f"{figures.hits:,}",
         "assignments": f"{figures.assignments:,}",
-        "hours": people_time((seconds_a_photo or SECONDS_A_PHOTO) * shown * figures.assignments),
+        "hours": people_time((seconds_a_photo or ASSUMED_SECONDS_AN_ITEM) * shown * figures.assignments),
         "shown": f"{mean:.1f} ({low}–{high})" if low != high else f"{low}",
         "pairs": f"{figures.pair_labels:,}",
         "components": f"{figures.components:,}",
@@ -218,5 +218,5 @@ def _texts(found: SplitOutlook, seconds_a_photo: float | None) -> dict[str, str]
 
 def _about_time(seconds_a_photo: float | None) -> str:
     if seconds_a_photo is None:
-        return f"At {SECONDS_A_PHOTO:g} s a photo, as nothing has been measured yet"
+        return f"At {ASSUMED_SECONDS_AN_ITEM:g} s a photo, as nothing has been measured yet"
     return f"At {seconds_a_photo:.1f} s a photo, as it took so far"
