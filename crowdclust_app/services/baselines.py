@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.services.fit_results import FitResult
 from crowdclust_app.services.fit_summary import design_sentences, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.responses import ResponseTable
-    from crowdclust_app.services.fitting import FitResult, FitSettings
+    from crowdclust_app.services.fit_settings import FitSettings
 
 BASELINES = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
 """The names of `inference.consensus.METHODS`, which takes scipy to import."""
@@ -33,6 +34,7 @@ _RIDGE = 1e-3
 def fit_baseline(
     table: ResponseTable,
     settings: FitSettings,
+    crowdclustering: Callable[[], FitResult],
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> FitResult:
@@ -46,6 +48,8 @@ def fit_baseline(
     table, settings, progress, cancel
         As in `fit_table`; of the settings, `starts` is the number of random starts and `dimensions` that of the
         spectral embedding in which the items are shown.
+    crowdclustering
+        Fits with the same settings; asked only where no number of clusters is given.
 
     Returns
     -------
@@ -56,12 +60,10 @@ def fit_baseline(
         and `converged`).
     """
     from crowdclust_app.inference.consensus import ConsensusClustering, Step
-    from crowdclust_app.services.fitting import FitResult
 
     began = time.perf_counter()
-    clusters = (
-        settings.clusters if isinstance(settings.clusters, int) else _own_number(table, settings, progress, cancel)
-    )
+    given = settings.clusters
+    clusters = given if isinstance(given, int) else int(crowdclustering().summary["clusters"])
 
     def report(step: Step) -> None:
         if progress:
@@ -77,16 +79,6 @@ def fit_baseline(
     return FitResult(
         **arrays, summary=summarise(table, settings.as_dict(), arrays, seconds=seconds, sentences=sentences)
     )
-
-
-def _own_number(
-    table: ResponseTable, settings: FitSettings, progress: Progress | None, cancel: CancelToken | None
-) -> int:
-    """How many clusters crowdclustering finds."""
-    from crowdclust_app.services.fitting import fit_table
-
-    found = fit_table(table, replace(settings, method="crowdclustering"), progress, cancel)
-    return int(found.summary["clusters"])
 
 
 def describe(table: ResponseTable, labels: NDArray[np.int64], dimensions: int, seed: int) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from crowdclust_app.services.image_root import find_root, likeness, relative_roo
 from crowdclust_app.services.scanning import ScanReport, scan_images
 
 if TYPE_CHECKING:
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
     from crowdclust_app.storage.connection import Database
 
 __all__ = [

@@ -13,7 +13,7 @@ from crowdclust_app.services.decisions import decide_all, standing
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 SHARE = 0.5
 """A cluster takes a name when more than this share of its photos had it before."""

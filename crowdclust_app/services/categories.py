@@ -22,7 +22,7 @@ from crowdclust_app.services.decisions import decide, standing, take_back
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 NAME, MERGE, MOVE = "name", "merge", "move"
 KINDS = (NAME, MERGE, MOVE)

@@ -14,7 +14,7 @@ from crowdclust_app.domain.errors import UserError
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
     from crowdclust_app.services.looking import RunView
 
 TRUTH_ORDER = "order of the known categories"

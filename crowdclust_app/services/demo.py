@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.evaluation.simulation import SimulatedWorker
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 PICTURES = 96
 ITEMS_PER_HIT = 16

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.questions import QuestionSet
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
     from crowdclust_app.services.progress import Progress
 
 CAREFUL = ("By height 1", "By height 2", "By colour 1")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.responses import Response, ResponseTable
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import FitResult, Run
+    from crowdclust_app.services.fit_results import FitResult, Run
 
 RESPONSE_COLUMNS = ("hit", "worker", "item", "group", "started_at", "submitted_at", "active_seconds", "stage")
 ASSIGNMENT_COLUMNS = ("hit", "worker", "status", "submitted_at", "active_seconds")

@@ -10,7 +10,7 @@ from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.crowdclustering import Snapshot
-    from crowdclust_app.services.fitting import FitSettings
+    from crowdclust_app.services.fit_settings import FitSettings
 
 _PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
 

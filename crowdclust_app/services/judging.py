@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.inference.crowdclustering.heldout_workers import WorkerScores
     from crowdclust_app.services.exclusions import Exclusions
-    from crowdclust_app.services.fitting import FitResult, Run
+    from crowdclust_app.services.fit_results import FitResult, Run
 
 RANDOM_BELOW = 0.1
 """Likeness to the clusters (1 the same, 0 what chance gives) under which a worker may have answered at random."""

@@ -19,7 +19,7 @@ from crowdclust_app.services.categories import Categories, read_categories
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 BETWEEN_NAMES = " / "
 

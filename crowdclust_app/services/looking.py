@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.category_rows import Arrangement
     from crowdclust_app.services.figures import RunInfo
-    from crowdclust_app.services.fitting import FitResult, Run
+    from crowdclust_app.services.fit_results import FitResult, Run
 
 DOUBTFUL_BELOW = 0.9
 """An item whose cluster has a smaller probability than this is called doubtful."""

@@ -15,7 +15,7 @@ from crowdclust_app.services.embedding import embedding_plot
 
 if TYPE_CHECKING:
     from crowdclust_app.services.figures import RunInfo
-    from crowdclust_app.services.fitting import FitResult, Run
+    from crowdclust_app.services.fit_results import FitResult, Run
     from crowdclust_app.services.looking import RunView
 
 __all__ = [

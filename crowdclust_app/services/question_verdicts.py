@@ -19,7 +19,7 @@ from crowdclust_app.services.verifying import METHODS, PREVALENCE, PRIOR, answer
 if TYPE_CHECKING:
     from crowdclust_app.inference.binary import Aggregator
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 IN, OUT, UNDECIDED = "in", "out", "undecided"
 DECIDED_AT = 0.8

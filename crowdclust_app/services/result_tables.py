@@ -22,7 +22,7 @@ from crowdclust_app.domain.stages import category_path
 if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.services.exclusions import Exclusions
-    from crowdclust_app.services.fitting import FitResult
+    from crowdclust_app.services.fit_results import FitResult
     from crowdclust_app.services.leaves import Leaf
 
 CLUSTER_COLUMNS = (

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.figures import RunInfo
+from crowdclust_app.services.fit_results import FitResult, Run
+from crowdclust_app.services.fit_settings import FitSettings
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import FitResult, FitSettings, Run
 
 
 class NotStoredError(UserError):
@@ -123,7 +124,6 @@ def load_run(campaign: Campaign, number: int) -> Run:
     UserError
         When there is no run of this number.
     """
-    from crowdclust_app.services.fitting import FitResult, FitSettings, Run
     from crowdclust_app.storage import runs
     from crowdclust_app.storage.times import from_text
 

@@ -21,7 +21,7 @@ from crowdclust_app.services.categories import read_categories
 if TYPE_CHECKING:
     from crowdclust_app.sampling.plan import PlanFigures
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
     from crowdclust_app.storage.connection import Connection
 
 FEWEST_ITEMS = 2

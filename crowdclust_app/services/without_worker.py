@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.inference.crowdclustering.settings import Settings
     from crowdclust_app.inference.crowdclustering.warm import Beginning
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 Floats = NDArray[np.float64]
 METHODS = ("crowdclustering", "consensus")

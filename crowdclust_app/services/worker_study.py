@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.evaluation.agreement import PairAgreement
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 
 @dataclass(frozen=True, slots=True)

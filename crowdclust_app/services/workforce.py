@@ -15,7 +15,7 @@ from crowdclust_app.services.processes import ProcessFarm
 if TYPE_CHECKING:
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.inference.crowdclustering.crew import Crew
-    from crowdclust_app.services.fitting import FitSettings
+    from crowdclust_app.services.fit_settings import FitSettings
 
 # Nanoseconds of one core that a pair label costs in one sweep, for estimates.
 LABEL_NS = 60

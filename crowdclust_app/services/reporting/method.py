@@ -9,7 +9,7 @@ from crowdclust_app.domain.report import Facts, Paragraph, Section, Sentences
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.campaign import PlanSettings
-    from crowdclust_app.services.fitting import Run
+    from crowdclust_app.services.fit_results import Run
 
 _MODEL = {
     "crowdclustering": "Clusters were inferred by Bayesian crowdclustering (Gomes, Welinder, Krause and Perona, "

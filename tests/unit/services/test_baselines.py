@@ -17,8 +17,8 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.inference.consensus import METHODS
-from crowdclust_app.services import annotation, baselines
-from crowdclust_app.services.baselines import BASELINES, PRIOR_PAIRS, same_group_rates
+from crowdclust_app.services import annotation
+from crowdclust_app.services.baselines import BASELINES, PRIOR_PAIRS, fit_baseline, same_group_rates
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.exporting import export_campaign, export_result
 from crowdclust_app.services.fitting import FitProgress, FitResult, FitSettings, fit_campaign, fit_table
@@ -193,6 +193,14 @@ def test_the_most_confident_items_are_those_nearest_to_the_centre(campaign, fitt
         assert np.all(np.diff(distance) >= -1e-9)
 
 
-def test_nobody_is_asked_twice_for_the_number(campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baselines, "_own_number", lambda *_: 2)
-    assert fit_table(campaign.table, replace(SETTINGS, clusters="bound")).summary["clusters"] == 2
+def test_crowdclustering_is_asked_once_for_the_number(campaign, fitted: FitResult) -> None:
+    asked = []
+
+    def crowdclustering() -> FitResult:
+        asked.append(1)
+        return replace(fitted, summary={"clusters": 2})
+
+    found = fit_baseline(campaign.table, replace(SETTINGS, clusters="bound"), crowdclustering)
+    assert (found.summary["clusters"], asked) == (2, [1])
+    fit_baseline(campaign.table, replace(SETTINGS, clusters=3), crowdclustering)
+    assert asked == [1]
