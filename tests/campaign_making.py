@@ -13,7 +13,9 @@ import pytest
 from crowdclust_app.domain.campaign import Assignment, Item, PlanSettings, Worker
 from crowdclust_app.domain.sorting import Sorting
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, ScanReport, create_from_scan
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_from_scan
+from crowdclust_app.services.scanning import ScanReport
 
 MakeCampaign = Callable[..., Campaign]
 

@@ -14,7 +14,8 @@ from campaign_making import MakeCampaign, fake_scan
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_from_scan
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_from_scan
 from crowdclust_app.services.fitting import FitSettings
 
 QUICK = FitSettings(dimensions=2, starts=2, clusters="bound", label_weight=0.2, folds=0, worker_prior="independent")

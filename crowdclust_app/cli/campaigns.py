@@ -18,7 +18,8 @@ _LISTED = 5
 
 def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust new`."""
-    from crowdclust_app.services.campaigns import Campaign, create_campaign
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.creating import create_campaign
 
     report = create_campaign(args.campaign, args.images, plan_settings(args), progress=console.progress, cancel=cancel)
     skipped = [(path, f"the same picture as {original}") for path, original in report.duplicates]

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from crowdclust_app.domain.errors import UserError
 
+FILE_SUFFIX = ".crowdclust"
+"""How the name of a campaign's file ends."""
+
 WHOLE_COLLECTION = "all"
 LARGEST_NUMBER = 2**63 - 1
 """The largest whole number that a campaign file holds."""

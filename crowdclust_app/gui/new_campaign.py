@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
 )
 
-from crowdclust_app.domain.campaign import Item, PlanSettings
+from crowdclust_app.domain.campaign import FILE_SUFFIX, Item, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.jobs import Job
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from crowdclust_app.services.progress import Progress, ProgressReport
     from crowdclust_app.services.scanning import ScanReport
 
-SUFFIX = ".crowdclust"
 DEBOUNCE_MS = 200
 
 
@@ -84,13 +83,13 @@ class NewCampaignScreen(NewCampaignForm):
         self._folder, self._scan = folder, None
         self.folder_field.setText(str(folder))
         if not self.path_field.isModified():
-            self.path_field.setText(str(folder.parent / f"{folder.name or 'campaign'}{SUFFIX}"))
+            self.path_field.setText(str(folder.parent / f"{folder.name or 'campaign'}{FILE_SUFFIX}"))
         self.preview.show_set((), None)
         self._list_left_out()
         self._blank_figures()
 
         def work(progress: Progress, token: CancelToken) -> ScanReport:
-            from crowdclust_app.services.campaigns import scan_images
+            from crowdclust_app.services.scanning import scan_images
 
             return scan_images(folder, progress, token)
 
@@ -246,7 +245,7 @@ class NewCampaignScreen(NewCampaignForm):
         path = typed_path(self.path_field.text())
         if path is None or path.name in ("", ".."):
             return None
-        return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+        return path if path.suffix == FILE_SUFFIX else path.with_name(path.name + FILE_SUFFIX)
 
     def make(self) -> None:
         """Make the campaign and open it."""
@@ -257,7 +256,7 @@ class NewCampaignScreen(NewCampaignForm):
         repeats = self.repeat_share()
 
         def work(_progress: Progress, _token: CancelToken) -> Path:
-            from crowdclust_app.services.campaigns import create_from_scan
+            from crowdclust_app.services.creating import create_from_scan
 
             made = create_from_scan(path, folder, scan, settings, instructions, repeat_share=repeats)
             return Path(made.campaign)
@@ -288,7 +287,7 @@ class NewCampaignScreen(NewCampaignForm):
 
     def _choose_file(self) -> None:
         chosen, _ = QFileDialog.getSaveFileName(
-            self, "The campaign's file", self.path_field.text(), f"Campaigns (*{SUFFIX})"
+            self, "The campaign's file", self.path_field.text(), f"Campaigns (*{FILE_SUFFIX})"
         )
         if chosen:
             self.path_field.setText(chosen)

@@ -29,7 +29,8 @@ from crowdclust_app.gui.screen import Screen, Shell
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaigns import Campaign, CampaignFigures
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.figures import CampaignFigures
     from crowdclust_app.services.progress import Progress
     from crowdclust_app.services.recent import RecentCampaign
 

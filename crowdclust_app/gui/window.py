@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from crowdclust_app.domain.campaign import FILE_SUFFIX
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import ErrorBar, Rail, StatusLine
 from crowdclust_app.gui.commands import CommandPalette, Commands, HelpOverlay
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
     from crowdclust_app.services.progress import Progress
 
-SUFFIX = ".crowdclust"
 LOOK_KEY = "look"
 
 
@@ -407,6 +407,6 @@ class MainWindow(QMainWindow):
 
     def _dropped(self, event: QDropEvent) -> Path | None:
         for url in event.mimeData().urls():
-            if url.isLocalFile() and url.toLocalFile().endswith(SUFFIX):
+            if url.isLocalFile() and url.toLocalFile().endswith(FILE_SUFFIX):
                 return Path(url.toLocalFile())
         return None

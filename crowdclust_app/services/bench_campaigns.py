@@ -50,8 +50,8 @@ def make_bench_campaign(
     """
     from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
     from crowdclust_app.io.tables import write_table
-    from crowdclust_app.services.campaigns import Campaign, create_campaign
-    from crowdclust_app.services.creating import create_without_images
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.creating import create_campaign, create_without_images
     from crowdclust_app.services.fitting import FitSettings, fit_campaign
     from crowdclust_app.services.importing import import_table
     from crowdclust_app.services.simulation import response_rows

@@ -13,13 +13,6 @@ from typing import TYPE_CHECKING, Self
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Hit, Item, PlanSettings, Worker
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
-from crowdclust_app.services.creating import (
-    SUFFIX,
-    CreationReport,
-    create_campaign,
-    create_from_scan,
-    create_without_images,
-)
 from crowdclust_app.services.figures import (
     AssignmentRecord,
     CampaignFigures,
@@ -29,28 +22,10 @@ from crowdclust_app.services.figures import (
     WorkerFigures,
 )
 from crowdclust_app.services.image_root import find_root, likeness, relative_root, sample_of
-from crowdclust_app.services.scanning import ScanReport, scan_images
 
 if TYPE_CHECKING:
     from crowdclust_app.services.fit_results import Run
     from crowdclust_app.storage.connection import Database
-
-__all__ = [
-    "SUFFIX",
-    "AssignmentRecord",
-    "Campaign",
-    "CampaignFigures",
-    "CreationReport",
-    "FlagRecord",
-    "RunInfo",
-    "ScanReport",
-    "SubmittedTime",
-    "WorkerFigures",
-    "create_campaign",
-    "create_from_scan",
-    "create_without_images",
-    "scan_images",
-]
 
 LONGEST_NAME = 80
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdclust_app import __version__
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, Item, ItemStatus, PlanSettings
+from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION, Item, ItemStatus, PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.image_root import relative_root
+from crowdclust_app.services.planning import planned_hits
 from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.repeats import add_repeats
 from crowdclust_app.services.scanning import ScanReport, scan_images
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from crowdclust_app.storage.connection import Connection
-
-SUFFIX = ".crowdclust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +140,6 @@ def create_from_scan(
 
 
 def _plan_repeats(path: Path, share: float) -> None:
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.repeats import add_repeats
-
     with Campaign.open(path) as campaign:
         add_repeats(campaign, share)
 
@@ -174,22 +169,11 @@ def _refuse_unnamable(root: Path) -> None:
         raise UserError("the name of this folder is not text", where=shown, todo="rename it") from error
 
 
-def planned_hits(
-    members: Sequence[NDArray[np.int64]], settings: PlanSettings, stage: str = WHOLE_COLLECTION
-) -> list[Hit]:
-    """Give the constructed HITs of a plan their numbers and names (`h0001` and so on)."""
-    width = max(4, len(str(len(members))))
-    return [
-        Hit(number, f"h{number + 1:0{width}d}", tuple(int(item) for item in inside), settings.workers_per_hit, stage)
-        for number, inside in enumerate(members)
-    ]
-
-
 def campaign_path(path: Path) -> Path:
     """Where a campaign of this name goes: an absolute path that ends in `.crowdclust`."""
     if not path.name:
         raise UserError("the campaign needs a file name", where=str(path), todo="write one such as birds.crowdclust")
-    named = path if path.suffix.lower() == SUFFIX else path.with_name(path.name + SUFFIX)
+    named = path if path.suffix.lower() == FILE_SUFFIX else path.with_name(path.name + FILE_SUFFIX)
     return named.absolute().parent.resolve() / named.name
 
 

@@ -111,7 +111,8 @@ def build_demo(
         When asked to stop; the unfinished demo is removed, as it is after any other failure.
     """
     from crowdclust_app.io.atomic import make_folder
-    from crowdclust_app.services.campaigns import Campaign, create_campaign
+    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.creating import create_campaign
 
     make_folder(out_folder)
     path, images = _free_places(out_folder)

@@ -12,6 +12,7 @@ import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.stages import find_stage, stage_hits
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -56,7 +57,6 @@ def add_redundancy(campaign: Campaign, more: int, stage: str = WHOLE_COLLECTION)
         When the number is out of range, or the stage has too few items.
     """
     from crowdclust_app.sampling.plan import make_plan
-    from crowdclust_app.services.stages import find_stage, stage_hits
     from crowdclust_app.storage import catalogue, pace, stages
 
     _refuse_number(more, "sets an image")
@@ -86,7 +86,6 @@ def add_workers_per_hit(campaign: Campaign, more: int, stage: str = WHOLE_COLLEC
     UserError
         When the number is out of range, or the stage has no planned HITs.
     """
-    from crowdclust_app.services.stages import find_stage
     from crowdclust_app.storage import pace
 
     _refuse_number(more, "people a set")
@@ -144,7 +143,6 @@ def add_images(campaign: Campaign, scan: ScanReport) -> Growth:
     UserError
         When there are no new images, or the campaign has got others in the meantime; nothing is changed then.
     """
-    from crowdclust_app.services.stages import stage_hits
     from crowdclust_app.storage import catalogue
 
     if not scan.items:

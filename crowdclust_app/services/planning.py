@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.campaign import Hit, PlanSettings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from crowdclust_app.sampling.plan import Plan, PlanFigures
 
 PLAN_COLUMNS = ("hit", "position", "item")
@@ -55,6 +58,15 @@ def plan_summary(figures: PlanFigures) -> dict[str, Any]:
     }
 
 
+def planned_hits(members: Sequence[NDArray[np.int64]], settings: PlanSettings) -> list[Hit]:
+    """Give the constructed HITs of a plan their numbers and names (`h0001` and so on)."""
+    width = max(4, len(str(len(members))))
+    return [
+        Hit(number, f"h{number + 1:0{width}d}", tuple(int(item) for item in inside), settings.workers_per_hit)
+        for number, inside in enumerate(members)
+    ]
+
+
 def write_plan(plan: Plan, out: Path, summary: Mapping[str, Any]) -> tuple[Path, ...]:
     """Write a plan as a table: items are named 0..N-1, HITs as in a campaign made with the same plan.
 
@@ -73,10 +85,9 @@ def write_plan(plan: Plan, out: Path, summary: Mapping[str, Any]) -> tuple[Path,
         The files.
     """
     from crowdclust_app.io.tables import write_table
-    from crowdclust_app.services.creating import planned_hits
     from crowdclust_app.services.writing import folder_for, write_summary
 
-    hits = planned_hits([hit.tolist() for hit in plan.hits], plan.settings)
+    hits = planned_hits(plan.hits, plan.settings)
     rows = ((hit.name, position, item) for hit in hits for position, item in enumerate(hit.items))
     if out.suffix.lower() == ".csv" and not out.is_dir():
         write_table(out, PLAN_COLUMNS, rows)

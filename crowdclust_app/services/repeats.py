@@ -14,7 +14,8 @@ import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.growing import Growth
+from crowdclust_app.services.growing import GROW, Growth
+from crowdclust_app.services.stages import find_stage, stage_hits
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
@@ -43,8 +44,6 @@ def add_repeats(campaign: Campaign, share: float = USUAL_SHARE, stage: str = WHO
     UserError
         When the share is out of range, the stage has no planned HITs, or all of them have a repeat.
     """
-    from crowdclust_app.services.growing import GROW
-    from crowdclust_app.services.stages import find_stage, stage_hits
     from crowdclust_app.storage import catalogue, decisions
     from crowdclust_app.storage.times import now
 

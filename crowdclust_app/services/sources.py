@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import ResponseTable
 
 _SQLITE = b"SQLite format 3\0"
-_SUFFIX = ".crowdclust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class TruthSource:
 
 def is_campaign(path: Path) -> bool:
     """Whether a file is, or at least calls itself, a campaign; it need not be a sound one."""
-    if path.suffix.lower() == _SUFFIX:
+    if path.suffix.lower() == FILE_SUFFIX:
         return True
     try:
         with path.open("rb") as file:

@@ -17,6 +17,7 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.stages import StageInfo, stage_name
 from crowdclust_app.services.categories import read_categories
+from crowdclust_app.services.planning import plan_items
 
 if TYPE_CHECKING:
     from crowdclust_app.sampling.plan import PlanFigures
@@ -182,8 +183,6 @@ def split_outlook(n_items: int, settings: PlanSettings) -> SplitOutlook:
     UserError
         When there cannot be such a stage.
     """
-    from crowdclust_app.services.planning import plan_items
-
     _refuse_too_few(n_items)
     plan, figures = plan_items(n_items, settings)
     return SplitOutlook(settings, n_items, figures, _warnings(n_items, settings, len(plan.hits), figures.warnings))

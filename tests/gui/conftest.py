@@ -16,7 +16,7 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.stalls import StallWatch
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.campaigns import create_campaign
+from crowdclust_app.services.creating import create_campaign
 
 TESTS = str(Path(__file__).parent)
 MOST_SECONDS = 1.0

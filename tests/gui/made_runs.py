@@ -10,7 +10,8 @@ from made_results import VERSIONS, result
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.services.campaigns import Campaign, create_without_images
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_without_images
 from crowdclust_app.services.fitting import FitSettings, Run
 from crowdclust_app.services.importing import import_table
 from crowdclust_app.services.runs import save_run

@@ -18,7 +18,8 @@ from crowdclust_app.domain.questions import Said
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_campaign
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_campaign
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
 from crowdclust_app.services.verifying import Interview, question_set
 

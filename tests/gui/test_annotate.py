@@ -246,7 +246,7 @@ def test_groups_above_nine_are_reached_by_a_second_digit(open_window: OpenWindow
     from acting import draw_photos
 
     from crowdclust_app.domain.campaign import PlanSettings
-    from crowdclust_app.services.campaigns import create_campaign
+    from crowdclust_app.services.creating import create_campaign
 
     path = tmp_path / "many.crowdclust"
     create_campaign(path, draw_photos(tmp_path / "many", 16), PlanSettings(16, 1, 1, 0))

@@ -19,7 +19,7 @@ from crowdclust_app.gui.annotate.grid import PhotoGrid
 from crowdclust_app.gui.outlook import outlook, people_time
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import campaigns
+from crowdclust_app.services import scanning
 from crowdclust_app.services.planning import plan_items
 from crowdclust_app.services.scanning import ScanReport
 
@@ -66,7 +66,7 @@ def test_a_campaign_is_made_from_a_folder(
     assert text_of(window, "figure-components") == f"{figures.components}"
     assert text_of(window, "figure-shown") == outlook(12, settings).texts["shown"]
     preview = find(window, PhotoGrid, "preview")
-    scan = campaigns.scan_images(photo_folder)
+    scan = scanning.scan_images(photo_folder)
     assert [tile.item.path for tile in preview.tiles] == [scan.items[k].path for k in plan.hits[0].tolist()]
     QTest.keyClicks(find(window, QPlainTextEdit, "instructions"), "Sort by shape.")
     press_button(window, "create-campaign")
@@ -96,7 +96,7 @@ def test_a_set_of_a_thousand_photos_is_planned_and_previewed(
     open_window: OpenWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = tuple(Item(k, f"{k}.png", f"{k:064x}", 1, 4, 3) for k in range(1200))
-    monkeypatch.setattr(campaigns, "scan_images", lambda *_a, **_k: ScanReport(items))
+    monkeypatch.setattr(scanning, "scan_images", lambda *_a, **_k: ScanReport(items))
     window = open_window()
     window.show_screen("new")
     choose(window, tmp_path, monkeypatch)
@@ -218,7 +218,7 @@ def test_looking_through_a_folder_can_be_stopped(
             cancel.check()
             threading.Event().wait(0.002)
 
-    monkeypatch.setattr(campaigns, "scan_images", slow)
+    monkeypatch.setattr(scanning, "scan_images", slow)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_a, **_k: str(photo_folder))
     window = open_window()
     window.show_screen("new")

@@ -18,7 +18,8 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.start import Card, RecentRow, when
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services import recent
-from crowdclust_app.services.campaigns import Campaign, create_without_images
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_without_images
 from crowdclust_app.services.importing import import_table
 
 OpenWindow = Callable[..., MainWindow]

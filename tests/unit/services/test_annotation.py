@@ -16,7 +16,8 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_from_scan
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_from_scan
 
 
 class Clock:

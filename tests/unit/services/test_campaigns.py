@@ -18,15 +18,11 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.sampling.plan import make_plan
-from crowdclust_app.services.campaigns import (
-    Campaign,
-    ScanReport,
-    create_campaign,
-    create_from_scan,
-    create_without_images,
-)
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_campaign, create_from_scan, create_without_images
 from crowdclust_app.services.progress import ProgressReport
 from crowdclust_app.services.reading import _canonical
+from crowdclust_app.services.scanning import ScanReport
 
 # Creating
 

@@ -11,8 +11,9 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.partition import pair_labels
 from crowdclust_app.domain.responses import Response
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_without_images
+from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.checking import check_campaign
+from crowdclust_app.services.creating import create_without_images
 from crowdclust_app.services.importing import import_table
 
 
@@ -158,7 +159,7 @@ def test_what_does_not_fit_is_refused_with_its_line(make_campaign: MakeCampaign,
 def test_a_left_out_copy_is_named(tmp_path: Path) -> None:
     from PIL import Image
 
-    from crowdclust_app.services.campaigns import create_campaign
+    from crowdclust_app.services.creating import create_campaign
 
     folder = tmp_path / "photos"
     folder.mkdir()

@@ -13,7 +13,8 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.questions import QuestionSet, Said
 from crowdclust_app.services import learning
-from crowdclust_app.services.campaigns import Campaign, create_campaign
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_campaign
 from crowdclust_app.services.learning import Desk, LearningSettings
 from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED
 from crowdclust_app.services.verifying import Interview, make_question_set

@@ -17,8 +17,9 @@ from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.evaluation.metrics import adjusted_rand_index
 from crowdclust_app.io.tables import write_table
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_campaign, create_without_images
+from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.checking import check_campaign
+from crowdclust_app.services.creating import create_campaign, create_without_images
 from crowdclust_app.services.exporting import export_campaign
 from crowdclust_app.services.fitting import FitSettings, Run, fit_campaign
 from crowdclust_app.services.importing import import_table

@@ -18,8 +18,9 @@ from campaign_making import MakeCampaign, do_next, fake_scan
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_from_scan
+from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.checking import check_campaign
+from crowdclust_app.services.creating import create_from_scan
 from crowdclust_app.services.importing import import_table
 from crowdclust_app.storage import schema
 
@@ -32,7 +33,8 @@ from pathlib import Path
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign, create_from_scan
+from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.creating import create_from_scan
 path = Path(sys.argv[2])
 
 def say(text):
