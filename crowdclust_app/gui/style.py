@@ -1,12 +1,26 @@
-"""The style sheet of the standard widgets, in the palette's colours."""
+"""The look of the whole program: the palette, and the style sheet of the standard widgets in its colours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
 
-from crowdclust_app.gui.theme import OKABE_ITO, PAGE, PART, line_colour, mix, muted, resource, text_on
+from crowdclust_app.gui.theme import (
+    OKABE_ITO,
+    PAGE,
+    PART,
+    Look,
+    forget_icons,
+    line_colour,
+    mix,
+    muted,
+    palette_for,
+    resource,
+    text_on,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,19 @@ def style_sheet(palette: QPalette) -> str:
     """Rules for the standard widgets, all colours taken or mixed from the palette's roles."""
     chrome = _Chrome.of(palette)
     return "".join(rules(chrome) for rules in (_buttons, _fields, _lists, _frame))
+
+
+def apply_look(app: QApplication, look: Look) -> None:
+    """Colour the whole program as the user chose."""
+    hints = app.styleHints()
+    scheme = {Look.LIGHT: Qt.ColorScheme.Light, Look.SYSTEM: Qt.ColorScheme.Unknown}.get(look, Qt.ColorScheme.Dark)
+    hints.setColorScheme(scheme)
+    asks_contrast = hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+    chosen = palette_for(look, hints.colorScheme() == Qt.ColorScheme.Dark, asks_contrast)
+    palette = QApplication.style().standardPalette() if chosen is None else chosen
+    app.setPalette(palette)
+    app.setStyleSheet(style_sheet(palette))
+    forget_icons()
 
 
 def _buttons(c: _Chrome) -> str:

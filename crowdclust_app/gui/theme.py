@@ -191,21 +191,6 @@ def muted(palette: QPalette) -> QColor:
     return mix(window, ink, 0.72)
 
 
-def apply_look(app: QApplication, look: Look) -> None:
-    """Colour the whole program as the user chose."""
-    from crowdclust_app.gui.style import style_sheet  # which takes its colours from here
-
-    hints = app.styleHints()
-    scheme = {Look.LIGHT: Qt.ColorScheme.Light, Look.SYSTEM: Qt.ColorScheme.Unknown}.get(look, Qt.ColorScheme.Dark)
-    hints.setColorScheme(scheme)
-    asks_contrast = hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
-    chosen = palette_for(look, hints.colorScheme() == Qt.ColorScheme.Dark, asks_contrast)
-    palette = QApplication.style().standardPalette() if chosen is None else chosen
-    app.setPalette(palette)
-    app.setStyleSheet(style_sheet(palette))
-    _drawn.cache_clear()
-
-
 def apply_font(app: QApplication) -> None:
     """The system's own family at the program's size, figures of equal width where the font has them."""
     font = app.font()
@@ -241,6 +226,11 @@ def _drawn(name: str, colour: str, side: int, ratio: float) -> QPixmap:
     painter.end()
     pixmap.setDevicePixelRatio(ratio)
     return pixmap
+
+
+def forget_icons() -> None:
+    """Draw icons anew from now on."""
+    _drawn.cache_clear()
 
 
 def icon_pixmap(name: str, colour: QColor, side: int = 24, ratio: float | None = None) -> QPixmap:

@@ -22,6 +22,7 @@ from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.registry import SCREENS, ScreenEntry
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.settings import Settings
+from crowdclust_app.gui.style import apply_look
 from crowdclust_app.gui.watching import Watcher
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class MainWindow(QMainWindow):
         """Colour the program without remembering it."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        theme.apply_look(app, look)
+        apply_look(app, look)
         self.rail.repaint_icons()
         self.theme_changed.emit()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.services.looking import DOUBTFUL_BELOW
+from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
 
 if TYPE_CHECKING:
     from crowdclust_app.services.categories import Categories

@@ -79,9 +79,8 @@ def _crowd_kit() -> Any:
 
 def _ours(one: LabelSet, frame: Any, method: str, seed: int) -> tuple[float, float]:
     """Error and seconds, from a data frame to labels."""
-    from crowdclust_app.inference.binary import method_named
+    from crowdclust_app.inference.binary.registry import method_named, warm_up
     from crowdclust_app.inference.binary.scoring import score
-    from crowdclust_app.services.label_benchmarks import warm_up
 
     warm_up(method)
     seconds: list[float] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.exporting import export_campaign, hidden_folder, named_as_if_in
@@ -309,11 +309,3 @@ def _take_place(made: Path, place: Path) -> Path:
     else:
         made.replace(place)
     return place
-
-
-def command_of(settings: Mapping[str, Any]) -> str:
-    """The command line that fits exported responses with these settings."""
-    options = ("method", "clusters", "dimensions", "label_weight", "worker_prior", "starts", "seed")
-    return " ".join(
-        ["crowdclust fit responses.csv", *(f"--{name.replace('_', '-')} {settings[name]}" for name in options)]
-    )

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+DOUBTFUL_BELOW = 0.9
+"""An item whose cluster has a smaller probability than this is called doubtful."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:

@@ -161,6 +161,8 @@ class _Judge:
     """The aggregators as an experiment calls them."""
 
     def __init__(self, methods: tuple[str, ...], cancel: CancelToken | None) -> None:
+        from crowdclust_app.inference.binary.registry import warm_up
+
         self.cancel = cancel
         for method in methods:
             warm_up(method)
@@ -189,14 +191,6 @@ class _Judge:
         with np.errstate(divide="ignore"):
             logs = np.log(model.probabilities_)
         return Verdicts(np.where(model.tied_classes_.all(axis=1), 0.0, logs[:, 1] - logs[:, 0]), seconds)
-
-
-def warm_up(method: str) -> None:
-    """Have an aggregator's kernels compiled, which must not count as its time."""
-    from crowdclust_app.inference.binary import encode_labels, method_named
-
-    tiny = encode_labels([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 0])
-    method_named(method)(max_iterations=1).fit_encoded(tiny)
 
 
 def _sets(data: Path | None) -> tuple[tuple[LabelSet, ...], tuple[str, ...]]:

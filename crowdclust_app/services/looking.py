@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.services.block_order import block_order
 from crowdclust_app.services.categories import Categories, read_categories
-from crowdclust_app.services.comparing import truth_order
+from crowdclust_app.services.category_rows import Arrangement, arrange
+from crowdclust_app.services.comparing import known_categories, truth_order
 from crowdclust_app.services.embedding import Axis, axes_of
 from crowdclust_app.services.exclusions import Exclusions, exclusions
-from crowdclust_app.services.item_facts import ItemFacts, Turn
+from crowdclust_app.services.item_facts import DOUBTFUL_BELOW, ItemFacts, Turn
 from crowdclust_app.services.judging import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.category_rows import Arrangement
     from crowdclust_app.services.figures import RunInfo
     from crowdclust_app.services.fit_results import FitResult, Run
-
-DOUBTFUL_BELOW = 0.9
-"""An item whose cluster has a smaller probability than this is called doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +232,6 @@ def look_at_campaign(campaign: Campaign, number: int | None = None, cancel: Canc
         view = view_run(run, table, seconds, whole, left_out)
     nowhere = np.zeros(whole.n_items, dtype=np.int64)
     workers = view.workers if view else worker_rows(whole, nowhere, seconds, left_out=left_out)
-    from crowdclust_app.services.category_rows import arrange
-    from crowdclust_app.services.comparing import known_categories
-
     truth, order = campaign.truth(), truth_order(campaign)
     called = None
     if view is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +31,6 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
     """
     from crowdclust_app.io.atomic import write_json, write_text
     from crowdclust_app.io.tables import write_table
-    from crowdclust_app.services.export_parts import command_of
     from crowdclust_app.services.exporting import worker_labels
     from crowdclust_app.services.run_verdicts import without_names
 
@@ -53,7 +53,7 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
             "summary": without_names(run.result.summary) if anonymous else dict(run.result.summary),
         },
     )
-    write_text(folder / READ_ME, _words(view, command_of(run.settings.as_dict()), certain))
+    write_text(folder / READ_ME, _words(view, _command(run.settings.as_dict()), certain))
 
 
 def responses_of_run(view: RunView) -> tuple[ResponseTable, bool]:
@@ -67,6 +67,14 @@ def responses_of_run(view: RunView) -> tuple[ResponseTable, bool]:
         if tried.fingerprint() == run.fingerprint:
             return tried, True
     return table, False
+
+
+def _command(settings: Mapping[str, Any]) -> str:
+    """The command line that fits exported responses with these settings."""
+    options = ("method", "clusters", "dimensions", "label_weight", "worker_prior", "starts", "seed")
+    return " ".join(
+        ["crowdclust fit responses.csv", *(f"--{name.replace('_', '-')} {settings[name]}" for name in options)]
+    )
 
 
 def _words(view: RunView, command: str, certain: bool) -> str:

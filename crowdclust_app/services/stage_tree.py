@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.stages import StageInfo, category_path
 from crowdclust_app.services.categories import Categories, read_categories
+from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
 from crowdclust_app.services.leaves import run_below
-from crowdclust_app.services.looking import DOUBTFUL_BELOW, RunView, view_run
+from crowdclust_app.services.looking import RunView, view_run
 from crowdclust_app.services.stages import FEWEST_ITEMS, default_plan, stage_list
 
 if TYPE_CHECKING:

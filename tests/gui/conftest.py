@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.stalls import StallWatch
+from crowdclust_app.gui.style import apply_look
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.creating import create_campaign
 
@@ -33,7 +34,7 @@ def _same_look(qapp: QApplication) -> None:
     if qapp.property("crowdclust-look") is None:
         qapp.setStyle("Fusion")
         theme.apply_font(qapp)
-        theme.apply_look(qapp, theme.Look.LIGHT)
+        apply_look(qapp, theme.Look.LIGHT)
         qapp.setProperty("crowdclust-look", True)
 
 

@@ -25,6 +25,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.errors import LOG_NAME, ErrorCentre, describe
 from crowdclust_app.gui.registry import SCREENS
 from crowdclust_app.gui.settings import Settings
+from crowdclust_app.gui.style import apply_look
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.folders import config_folder, log_folder
 from crowdclust_app.services.progress import Progress, ProgressReport
@@ -336,7 +337,7 @@ def test_the_choice_of_colours_is_remembered(open_window: OpenWindow, qapp: QApp
         assert (config_folder() / "window.json").is_file()
         assert theme.Look(Settings().get("look")) is theme.Look.DARK
     finally:
-        theme.apply_look(qapp, theme.Look.LIGHT)
+        apply_look(qapp, theme.Look.LIGHT)
 
 
 # --- opening

@@ -12,6 +12,7 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.registry import SCREENS
 from crowdclust_app.gui.screenshots import SIZE, write_screenshots
+from crowdclust_app.gui.style import apply_look
 from crowdclust_app.services import recent
 from crowdclust_app.services.campaigns import Campaign
 
@@ -21,7 +22,7 @@ def test_every_screen_is_pictured_light_and_dark(qapp: QApplication, campaign_fi
     try:
         files = write_screenshots(campaign_file, tmp_path / "shots")
     finally:
-        theme.apply_look(qapp, theme.Look.LIGHT)
+        apply_look(qapp, theme.Look.LIGHT)
     assert {file.name for file in files} == {
         f"{entry.name}-{look}.png" for entry in SCREENS for look in ("light", "dark")
     }

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from crowdclust_app import gui
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.style import apply_look
 
 ICONS = Path(gui.__file__).parents[1] / "resources" / "icons"
 
@@ -81,10 +82,10 @@ def test_every_look_can_be_put_on_and_off(qapp: QApplication) -> None:
     grounds = {}
     try:
         for look in theme.Look:
-            theme.apply_look(qapp, look)
+            apply_look(qapp, look)
             grounds[look] = qapp.palette().color(QPalette.ColorRole.Window).name()
     finally:
-        theme.apply_look(qapp, theme.Look.LIGHT)
+        apply_look(qapp, theme.Look.LIGHT)
     assert len({grounds[look] for look in (theme.Look.LIGHT, theme.Look.DARK, theme.Look.CONTRAST)}) == 3
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -60,9 +62,21 @@ def layer_of(path: Path) -> str:
     return first.removesuffix(".py")
 
 
-def imported(tree: ast.AST) -> set[str]:
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def what_runs(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything below a node but what only the type checker reads."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from what_runs(child)
+
+
+def imported(nodes: Iterable[ast.AST]) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -81,17 +95,35 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
     layer = layer_of(path)
     if layer in {"__init__", "__main__"}:
         return
-    names = {reduce(name) for name in imported(ast.parse(path.read_text(encoding="utf-8")))}
+    names = {reduce(name) for name in imported(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))}
     foreign = names - set(sys.stdlib_module_names) - {layer, "__version__", OURS}
     assert foreign <= ALLOWED[layer], f"{layer} may not import {sorted(foreign - ALLOWED[layer])}"
 
 
+def circle_in(imports: Mapping[str, set[str]]) -> list[str]:
+    """Modules of which each is imported by the one before it, the last by the first; none where there are none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Those inside functions count: they are there to start fast, or for what may be missing, not to hide a circle."""
+    known = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
+    imports: dict[str, set[str]] = {}
+    for module, tree in known.items():
+        # a name is a module of its own, or something in one
+        names = {name if name in known else name.rpartition(".")[0] for name in imported(what_runs(tree))}
+        imports[module] = {name for name in names if name in known}
+    assert len(imports["crowdclust_app.services.fitting"]) > 5
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
+    assert circle_in(imports) == []
+
+
 def test_everything_but_the_window_works_without_qt() -> None:
-    names = [
-        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-        for path in modules()
-        if layer_of(path) not in {"gui", "__main__"}
-    ]
+    names = [name_of(path) for path in modules() if layer_of(path) not in {"gui", "__main__"}]
     script = (
         "import sys, importlib\n"
         "class Block:\n"

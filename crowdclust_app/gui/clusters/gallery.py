@@ -16,7 +16,7 @@ from crowdclust_app.gui.clusters.rows_model import figures
 from crowdclust_app.gui.clusters.selection import Selection
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.services.category_rows import CategoryRow
-from crowdclust_app.services.looking import DOUBTFUL_BELOW
+from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
 
 CLUSTERS, DOUBTFUL, HIDDEN, OUTLINED = "clusters", "doubtful", "not-shown", "outlined"
 ORDERS = {False: "Confident first", True: "Doubtful first"}

@@ -27,7 +27,8 @@ from crowdclust_app.services.embedding import (
     colouring,
     embedding_plot,
 )
-from crowdclust_app.services.looking import DOUBTFUL_BELOW, RunView
+from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
+from crowdclust_app.services.looking import RunView
 
 ENOUGH = 520
 """The width in pixels from which on the legend is shown."""

@@ -18,6 +18,8 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 Prior = tuple[float, float] | Mapping[float, float]
 Prevalence = float | Sequence[float] | Literal["auto", "even"] | None
 UNDECIDED = -1
+SETTLED = 1e-18
+"""A smaller change of a task's probability is none: a million of them are lost in a count of right labels."""
 # Log-probabilities this close are equal: the rounding of sums taken in another order stays far below.
 _EQUAL = 1e-9
 # Classes up to which numpy adds up a row one after another.

@@ -18,6 +18,7 @@ from crowdclust_app.inference.binary.kos import KOS, NormalisedKOS
 from crowdclust_app.inference.binary.onecoin import EM, ApproximateMeanField, MeanField
 from crowdclust_app.inference.binary.ordinal import Ordinal
 from crowdclust_app.inference.binary.sbic import FastSBIC, SortedSBIC
+from crowdclust_app.inference.binary.table import encode_labels
 from crowdclust_app.inference.binary.te import TriangularEstimation
 from crowdclust_app.inference.binary.voting import Majority, SoftVote
 
@@ -58,3 +59,9 @@ def method_named(name: str) -> type[Aggregator]:
     if name not in METHODS:
         raise UserError(f"there is no method {name}", todo=f"take one of {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def warm_up(name: str) -> None:
+    """Have an aggregator's kernels compiled, which must not count as its time."""
+    tiny = encode_labels([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 0])
+    method_named(name)(max_iterations=1).fit_encoded(tiny)

@@ -10,15 +10,12 @@ import numpy as np
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.inference.binary.base import Aggregator, Common
-from crowdclust_app.inference.binary.posterior import Posterior, log_odds_to_log_probabilities
+from crowdclust_app.inference.binary.posterior import SETTLED, Posterior, log_odds_to_log_probabilities
 from crowdclust_app.inference.binary.running import Run
 from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
 
 Order = Literal["random", "arrival"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-
-SETTLED = 1e-18
-"""A smaller change of a task's probability is none: a million of them are lost in a count of right labels."""
 
 # Labels between two looks at the cancel token.
 _SLICE = 20_000

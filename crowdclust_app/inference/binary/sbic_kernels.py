@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from crowdclust_app.inference.binary.sbic import SETTLED
+from crowdclust_app.inference.binary.posterior import SETTLED
 from crowdclust_app.inference.binary.table import Codes, Floats
 
 
