@@ -59,11 +59,6 @@ class PictureCache(QObject):
         self._coming: dict[Key, Job] = {}
 
     @property
-    def bytes_kept(self) -> int:
-        """Bytes of all pixmaps kept."""
-        return self._bytes
-
-    @property
     def waiting(self) -> int:
         """Pictures that were asked for and are not here yet."""
         return len(self._coming)

@@ -174,11 +174,6 @@ def palette_for(look: Look, system_dark: bool = False, system_contrast: bool = F
     return _palette("#000000", "#000000", "#FFFFFF", "#FFD60A", "#000000")
 
 
-def is_dark(palette: QPalette) -> bool:
-    """Whether the window is darker than its text."""
-    return luminance(palette.color(QPalette.ColorRole.Window)) < luminance(palette.color(QPalette.ColorRole.WindowText))
-
-
 def line_colour(palette: QPalette) -> QColor:
     """Thin lines and borders that have to be seen, but no more."""
     window, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)

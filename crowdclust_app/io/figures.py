@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "svg", "pdf")
 _DOTS = 160
 _COLUMNS = 8  # matrices a row, as in the paper's Figure 3
 _MOST_LABELLED = 40  # rows of a matrix that still have their words
@@ -66,7 +65,7 @@ def write_figure(folder: Path, plot: Plot, kinds: tuple[str, ...] = ("png", "svg
     folder
         Where; it must exist.
     kinds
-        Of `FORMATS`.
+        As in `figure_bytes`.
 
     Returns
     -------

@@ -164,12 +164,6 @@ class Campaign:
             )
         return self.image_root / item.path
 
-    def missing_images(self) -> tuple[Item, ...]:
-        """The items whose file is not there."""
-        if not self.has_images:
-            return ()
-        return tuple(item for item in self._items if not (self.image_root / item.path).is_file())
-
     def relocate(self, root: Path) -> None:
         """Say where the images are now.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +9,6 @@ from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.services.image_root import find_root, sample_of
 from crowdclust_app.services.progress import Progress, ProgressReport
-
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +27,8 @@ class CheckReport:
     problems: tuple[str, ...]
 
 
-def check_campaign(
-    path: Path, contents: bool = False, progress: Progress | None = None, cancel: CancelToken | None = None
-) -> CheckReport:
-    """Check a campaign file without changing it.
-
-    Parameters
-    ----------
-    contents
-        Also read every image and compare its hash; by default they are looked for and their sizes compared.
+def check_campaign(path: Path, progress: Progress | None = None, cancel: CancelToken | None = None) -> CheckReport:
+    """Check a campaign file without changing it; its images are looked for and their sizes compared.
 
     Raises
     ------
@@ -54,7 +44,7 @@ def check_campaign(
     found = list(verdict.problems)
     if verdict.readable:
         found += _runs(real)
-        found += _images(real, contents, progress, cancel)
+        found += _images(real, progress, cancel)
     return CheckReport(not found, tuple(found))
 
 
@@ -73,7 +63,7 @@ def _runs(path: Path) -> list[str]:
     return found
 
 
-def _images(path: Path, contents: bool, progress: Progress | None, cancel: CancelToken | None) -> list[str]:
+def _images(path: Path, progress: Progress | None, cancel: CancelToken | None) -> list[str]:
     """Images that are not there or not what they were."""
     from crowdclust_app.storage.probe import reading
 
@@ -96,7 +86,7 @@ def _images(path: Path, contents: bool, progress: Progress | None, cancel: Cance
             progress(ProgressReport(done, len(items), "Checking the images"))
         file = root / item.path
         try:
-            if file.stat().st_size != item.byte_size or (contents and _hash(file) != item.content_hash):
+            if file.stat().st_size != item.byte_size:
                 changed.append(item.path)
         except OSError:
             missing.append(item.path)
@@ -108,11 +98,3 @@ def _named(paths: list[str], root: Path, what: str) -> list[str]:
         return []
     subject = "1 image is" if len(paths) == 1 else f"{len(paths):,} images are"
     return [f"{subject} {what} in {root}, such as {paths[0]}."]
-
-
-def _hash(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()

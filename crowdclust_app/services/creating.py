@@ -144,9 +144,7 @@ def _plan_repeats(path: Path, share: float) -> None:
         add_repeats(campaign, share)
 
 
-def create_without_images(
-    path: Path, settings: PlanSettings, items: Iterable[str] = (), instructions: str = ""
-) -> CreationReport:
+def create_without_images(path: Path, settings: PlanSettings, items: Iterable[str] = ()) -> CreationReport:
     """Make a campaign for answers that come from tables; its items are names and it plans no HITs.
 
     Importing responses into it adds the items that they name.
@@ -155,7 +153,7 @@ def create_without_images(
 
     path = campaign_path(path)
     names = list(dict.fromkeys(items))
-    with _new_file(path, instructions, settings, None) as connection:
+    with _new_file(path, "", settings, None) as connection:
         insert_items(connection, (Item(number, name) for number, name in enumerate(names)))
     return CreationReport(campaign=str(path), added=len(names))
 

@@ -109,7 +109,6 @@ def export_result(
     result: FitResult,
     table: ResponseTable,
     out: Path,
-    seconds: Mapping[str, Sequence[float]] | None = None,
     categories: Mapping[str, tuple[str | None, str | None]] | None = None,
     stage: str = WHOLE_COLLECTION,
 ) -> tuple[Path, ...]:
@@ -123,8 +122,6 @@ def export_result(
         What was fitted.
     out
         Folder, made if it is not there.
-    seconds
-        Active seconds of each submitted HIT, by worker's name, where they are known.
     categories
         Category and override of items that have any, by name.
     stage
@@ -143,7 +140,7 @@ def export_result(
     fitted = Fitted(result, table.item_names, table.worker_names, stage)
     tables = [
         *result_tables(fitted, table, {}, str, categories=categories),
-        worker_table(table, fitted.labels_in(table), seconds or {}, str, heldout_of_workers(fitted)),
+        worker_table(table, fitted.labels_in(table), {}, str, heldout_of_workers(fitted)),
     ]
     return _write_all(tables, out, None, None, None)
 

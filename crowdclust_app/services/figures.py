@@ -25,8 +25,6 @@ class CampaignFigures:
         Turns that the plan asks for: the sum of `R` over its HITs.
     assignments_submitted
         Turns at the plan's HITs that are done.
-    assignments_open, assignments_skipped
-        Turns that were begun and not ended, and that were given back.
     hits_complete
         HITs of the plan with all their `R` workers.
     workers
@@ -37,8 +35,6 @@ class CampaignFigures:
         Photos flagged as broken, each worker's own.
     runs
         Stored runs.
-    truth_items
-        Items with a known category.
     """
 
     items: int
@@ -46,14 +42,11 @@ class CampaignFigures:
     hits_planned: int
     assignments_planned: int
     assignments_submitted: int
-    assignments_open: int
-    assignments_skipped: int
     hits_complete: int
     workers: int
     responses: int
     flags: int
     runs: int
-    truth_items: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,7 @@ from crowdclust_app.services.learner_fits import LEARNERS
 from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.responses import ResponseTable
     from crowdclust_app.io.tables import PairRecord
-    from crowdclust_app.services.campaigns import Campaign
 
 CLASSES = (str(DIFFERENT), str(SAME))
 PAIRS_INFERRED_HEADER = ("item_a", "item_b", "label", "probability", "labels", "method")
@@ -79,28 +77,6 @@ class PairLabels:
         kept = np.bincount(judges, minlength=len(unique))[place] >= _FEWEST_WORKERS
         columns = {name: getattr(self, name)[kept] for name in ("first", "second", "worker", "same")}
         return replace(self, **columns)
-
-
-def pairs_of_table(table: ResponseTable) -> PairLabels:
-    """Every pair label of a table of responses."""
-    firsts, seconds, workers, same = [], [], [], []
-    for response in range(len(table.response_ptr) - 1):
-        span = slice(int(table.response_ptr[response]), int(table.response_ptr[response + 1]))
-        items, groups = table.items[span], table.groups[span]
-        row, column = np.triu_indices(len(items), 1)
-        firsts.append(np.minimum(items[row], items[column]))
-        seconds.append(np.maximum(items[row], items[column]))
-        workers.append(np.full(len(row), table.worker_of_response[response], dtype=np.int64))
-        same.append(groups[row] == groups[column])
-    none = np.zeros(0, dtype=np.int64)
-    return PairLabels(
-        items=table.item_names,
-        workers=table.worker_names,
-        first=np.concatenate([none, *firsts]),
-        second=np.concatenate([none, *seconds]),
-        worker=np.concatenate([none, *workers]),
-        same=np.concatenate([none.astype(bool), *same]),
-    )
 
 
 def pairs_of_records(records: Iterable[PairRecord]) -> PairLabels:
@@ -207,19 +183,6 @@ def _known_pairs(shared: PairLabels, categories: Mapping[str, str], where: str |
         what = "no pair that several workers judged has two items of known categories"
         raise UserError(what, where=where, todo="check that both tables name the items alike")
     return truth
-
-
-def judge_campaign(
-    campaign: Campaign,
-    settings: AggregateSettings,
-    progress: Progress | None = None,
-    cancel: CancelToken | None = None,
-) -> tuple[PairLabels, AggregateReport]:
-    """Aggregate the pair labels of a campaign's responses; the labels name what the report numbers."""
-    pairs = pairs_of_table(campaign.table())
-    truth = campaign.truth() or None
-    where = str(campaign.path)
-    return pairs, judge_pairs(pairs, settings, categories=truth, where=where, progress=progress, cancel=cancel)
 
 
 def holds_pairs(path: Path) -> bool:

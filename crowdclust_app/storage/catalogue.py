@@ -253,11 +253,6 @@ def taken_by_hit(connection: Connection, lease_start: datetime) -> dict[int, int
     return {row.hit: row.n for row in rows}
 
 
-def stage_names(connection: Connection) -> set[str]:
-    """Names of all stages."""
-    return set(connection.execute(select(schema.stages.c.name)).scalars())
-
-
 def counts(connection: Connection) -> dict[str, int]:
     """How many there are of everything, under the names of the services' figures."""
     row = connection.execute(
@@ -271,14 +266,11 @@ def counts(connection: Connection) -> dict[str, int]:
                    (SELECT count(*) FROM planned) AS hits_planned,
                    (SELECT coalesce(sum(workers_wanted), 0) FROM planned) AS assignments_planned,
                    (SELECT coalesce(sum(submitted), 0) FROM planned) AS assignments_submitted,
-                   (SELECT count(*) FROM assignments WHERE status = 'open') AS assignments_open,
-                   (SELECT count(*) FROM assignments WHERE status = 'skipped') AS assignments_skipped,
                    (SELECT count(*) FROM planned WHERE submitted >= workers_wanted) AS hits_complete,
                    (SELECT count(*) FROM workers) AS workers,
                    (SELECT count(*) FROM responses WHERE supersedes IS NULL) AS responses,
                    (SELECT count(*) FROM flags) AS flags,
-                   (SELECT count(*) FROM runs) AS runs,
-                   (SELECT count(*) FROM truth) AS truth_items
+                   (SELECT count(*) FROM runs) AS runs
             """
         )
     ).one()

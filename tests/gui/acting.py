@@ -9,12 +9,14 @@ from typing import Any, TypeVar
 
 from PIL import Image, ImageDraw
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
 
 from crowdclust_app.domain.sorting import Action
 from crowdclust_app.gui.annotate.grid import PhotoGrid
 from crowdclust_app.gui.annotate.photo import PhotoView
+from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
 
 NO = Qt.KeyboardModifier.NoModifier
@@ -35,6 +37,11 @@ def draw_photos(folder: Path, count: int) -> Path:
         ImageDraw.Draw(image).ellipse((8, 8, 24 + k, 24 + k), fill=(255, 255, 255))
         image.save(place / f"photo{k:02d}.png")
     return folder
+
+
+def is_dark(palette: QPalette) -> bool:
+    """Whether the window is darker than its text."""
+    return luminance(palette.color(QPalette.ColorRole.Window)) < luminance(palette.color(QPalette.ColorRole.WindowText))
 
 
 def settle(window: MainWindow) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import CTRL, PATIENCE, find, press_button, settle, text_of
+from acting import CTRL, PATIENCE, find, is_dark, press_button, settle, text_of
 from PySide6.QtCore import QEvent, QMimeData, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter
 from PySide6.QtTest import QTest
@@ -333,7 +333,7 @@ def test_the_choice_of_colours_is_remembered(open_window: OpenWindow, qapp: QApp
     try:
         window.set_look(theme.Look.DARK)
         settle(window)
-        assert theme.is_dark(qapp.palette())
+        assert is_dark(qapp.palette())
         assert (config_folder() / "window.json").is_file()
         assert theme.Look(Settings().get("look")) is theme.Look.DARK
     finally:

@@ -37,7 +37,7 @@ def test_every_screen_is_pictured_light_and_dark(qapp: QApplication, campaign_fi
     # looking changes nothing
     with Campaign.open(campaign_file) as campaign:
         assert campaign.workers() == ()
-        assert campaign.figures().assignments_open == 0
+        assert campaign.assignments() == ()
     assert recent.recent_campaigns() == ()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import find, press_button, settle, text_of
+from acting import find, is_dark, press_button, settle, text_of
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog, QScrollArea, QWidget
 
@@ -164,7 +164,7 @@ def test_the_colours_are_chosen_here(open_window: OpenWindow) -> None:
         choice.activated.emit(choice.currentIndex())
         settle(window)
         assert window.remembered_look() is theme.Look.DARK
-        assert theme.is_dark(window.palette())
+        assert is_dark(window.palette())
     finally:
         window.use_look(theme.Look.LIGHT)
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from acting import is_dark
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -70,12 +71,12 @@ def test_the_look_follows_the_system_unless_one_is_chosen() -> None:
     light, dark = theme.palette_for(theme.Look.SYSTEM, False), theme.palette_for(theme.Look.SYSTEM, True)
     assert light is not None
     assert dark is not None
-    assert not theme.is_dark(light)
-    assert theme.is_dark(dark)
+    assert not is_dark(light)
+    assert is_dark(dark)
     assert theme.palette_for(theme.Look.SYSTEM, True, True) is None
     chosen = theme.palette_for(theme.Look.LIGHT, True, True)
     assert chosen is not None
-    assert not theme.is_dark(chosen)
+    assert not is_dark(chosen)
 
 
 def test_every_look_can_be_put_on_and_off(qapp: QApplication) -> None:

@@ -153,18 +153,6 @@ def simulate_cases(
     return Cases(X, truth, np.where(right, truth[:, None], 1 - truth[:, None]))
 
 
-def exact_vote_auc(sensitivity: Sequence[float] = SENSITIVITY, specificity: Sequence[float] = SPECIFICITY) -> float:
-    """Expected AUC of the share of positive votes, by going through every number of votes."""
-    votes = []
-    for chances in (np.array(sensitivity), 1.0 - np.array(specificity)):
-        count = np.ones(1)
-        for chance in chances:
-            count = np.convolve(count, [1.0 - chance, chance])
-        votes.append(count)
-    below = np.cumsum(votes[1]) - votes[1]
-    return float((votes[0] * (below + 0.5 * votes[1])).sum())
-
-
 def run_raykar(settings: Raykar, read: Reader, watch: Watch) -> Outcome:
     """Do the paper's Figures 1 to 4.
 

@@ -96,7 +96,6 @@ class PhotoGrid(QWidget):
         self._band: QRectF | None = None
         self._banded: frozenset[int] = frozenset()
         self._hover: int | None = None
-        self._last_click: int | None = None
         self.keyboard_leads = False
         self._sharpen = QTimer(self)
         self._sharpen.setSingleShot(True)
@@ -113,7 +112,7 @@ class PhotoGrid(QWidget):
         self._tiles = tuple(tiles)
         self._desk = desk
         self._aspect = typical_aspect([(tile.item.width, tile.item.height) for tile in tiles])
-        self._press, self._stroke, self._band, self._hover, self._last_click = None, [], None, None, None
+        self._press, self._stroke, self._band, self._hover = None, [], None, None
         self._relayout()
 
     @property
@@ -215,10 +214,8 @@ class PhotoGrid(QWidget):
             self.banded.emit(list(self._layout.within(band)), keep)
             self.update()
         elif len(stroke) > 1:
-            self._last_click = None
             self.painted.emit(stroke)
         elif stroke:
-            self._last_click = stroke[0]
             self.clicked.emit(stroke[0])
         else:
             tile = self._layout.at(press.x(), press.y())

@@ -54,13 +54,6 @@ class Album(QObject):
             self._places = arrangement.places
             self.moved = frozenset(np.flatnonzero(self._places != view.labels).tolist())
 
-    def show_categories(self, categories: Categories | None) -> None:
-        """The same from the names and moves alone, where nothing else is shown of them."""
-        view, made = self.view, None
-        if view is not None and categories is not None:
-            made = Arrangement(categories, categories.places(view.labels, view.item_names), ())
-        self.show_arrangement(made)
-
     def place(self, item: int) -> int:
         """Where an item belongs, the lead's moves included; 0 for nowhere."""
         return int(self._places[item]) if item < len(self._places) else 0

@@ -77,7 +77,6 @@ class PointsLayer(pg.GraphicsObject):
         self._settle.setInterval(SETTLE_MS)
         self._settle.timeout.connect(self._paint_anew)
         self._anew = True
-        self.painted_anew = 0
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def show_points(self, at: NDArray[np.float64], look: NDArray[np.int64], stamps: Sequence[Stamp]) -> None:
@@ -151,7 +150,6 @@ class PointsLayer(pg.GraphicsObject):
 
     def _picture(self, transform: QTransform, device: QRectF, ratio: float) -> QPixmap:
         """All points that are in view, as one picture of that size."""
-        self.painted_anew += 1
         picture = QPixmap(max(1, round(device.width() * ratio)), max(1, round(device.height() * ratio)))
         picture.fill(Qt.GlobalColor.transparent)
         if self._atlas is None or self._atlas[0] != ratio:

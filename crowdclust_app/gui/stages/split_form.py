@@ -57,7 +57,6 @@ class SplitForm(QWidget):
         self._items = 0
         self._seconds: float | None = None
         self._job: Job | None = None
-        self._outlook: SplitOutlook | None = None
         self.fields: dict[str, NumberBox] = {}
         self.figures: dict[str, QLabel] = {}
         self.button = plain_button("Subdivide", "subdivide", self._make, rank="first")
@@ -151,7 +150,6 @@ class SplitForm(QWidget):
         self._show(None)
 
     def _changed(self) -> None:
-        self._outlook = None
         self._later.start()
 
     def _work_out(self) -> None:
@@ -168,7 +166,6 @@ class SplitForm(QWidget):
 
     def _show(self, found: SplitOutlook | None) -> None:
         self._job = None
-        self._outlook = found
         texts = _texts(found, self._seconds) if found is not None else {}
         for key, figure in self.figures.items():
             figure.setText(texts.get(key, ABSENT))

@@ -231,10 +231,6 @@ class OnlineSBIC:
         a, b = alpha + right, beta + max(count - right, 0.0)
         return a / (a + b), math.sqrt(a * b / ((a + b) ** 2 * (a + b + 1.0)))
 
-    def labels_on(self, task: Hashable) -> int:
-        """How many labels a task has."""
-        return len(self._labels.get(task, ()))
-
 
 def _sigmoid(z: float) -> float:
     if z >= 0:

@@ -67,14 +67,11 @@ class Evidence:
         1 where an item is in a hyperedge; hyperedges in the order of responses, then of their smallest item.
     in_response : sparse array of shape (n, R)
         1 where a response holds an item.
-    response_of_group : ndarray of shape (G,)
-        The response of each hyperedge.
     """
 
     shown: Ints
     in_group: csr_array[Any]
     in_response: csr_array[Any]
-    response_of_group: Ints
 
     @property
     def n_items(self) -> int:
@@ -123,13 +120,10 @@ def evidence_of(table: ResponseTable) -> Evidence:
     response = np.repeat(np.arange(kept.n_responses), kept.sizes)
     group = _number_groups(response, kept.groups, items)
     n_groups = int(group.max()) + 1
-    of_group = np.zeros(n_groups, dtype=np.int64)
-    of_group[group] = response
     return Evidence(
         shown=shown.astype(np.int64),
         in_group=_incidence(items, group, (len(shown), n_groups)),
         in_response=_incidence(items, response, (len(shown), kept.n_responses)),
-        response_of_group=of_group,
     )
 
 

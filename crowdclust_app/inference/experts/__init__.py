@@ -24,7 +24,7 @@ from crowdclust_app.inference.experts.features import BadInput
 from crowdclust_app.inference.experts.gaussian_process import GaussianProcessExperts
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.logistic import LogisticExperts
-from crowdclust_app.inference.experts.registry import LEARNERS, Learner, learner_named
+from crowdclust_app.inference.experts.registry import LEARNERS, Learner
 
 __all__ = [
     "LEARNERS",
@@ -35,5 +35,4 @@ __all__ = [
     "Learner",
     "LogisticExperts",
     "NextQuestion",
-    "learner_named",
 ]

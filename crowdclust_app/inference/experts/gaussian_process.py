@@ -357,13 +357,6 @@ class GaussianProcessExperts(ExpertResults):
         self._check_fitted()
         return self._choose(workers, candidates, honest_only)
 
-    def rank_questions(
-        self, worker: Hashable, count: int, *, candidates: Sequence[Hashable] | None = None
-    ) -> list[NextQuestion]:
-        """Give the best questions for one worker, the best first, as many as `count` at most."""
-        self._check_fitted()
-        return self._rank(worker, count, candidates)
-
     def rank_workers(self, workers: Sequence[Hashable] | None = None, *, honest_only: bool = False) -> list[Hashable]:
         """Order who is there by how much an answer may tell, the best first; all of the fit when None."""
         self._check_fitted()

@@ -16,7 +16,6 @@ from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
 from crowdclust_app.inference.experts.active_set import ActiveSet, predict_in_chunks
 from crowdclust_app.inference.experts.asking import (
     NextQuestion,
-    best_items,
     best_workers,
     choose,
     entropy,
@@ -199,17 +198,6 @@ class ExpertResults:
             if found is not None:
                 return self._question(found[0], names[found[1]], float(expertise[found[1]]))
         return None
-
-    def _rank(self, worker: Hashable, count: int, candidates: Sequence[Hashable] | None) -> list[NextQuestion]:
-        numbers, expertise, _ = self._of_workers([worker])
-        chosen: list[int] = []
-        for rows in self._candidates(candidates):
-            free = rows[~self._asked(rows, numbers)[:, 0]]
-            free = free[~np.isin(free, chosen)]
-            chosen += best_items(self.consensus_, free, count - len(chosen)).tolist()
-            if len(chosen) >= count:
-                break
-        return [self._question(row, worker, float(expertise[0])) for row in chosen]
 
     def _rank_workers(self, workers: Sequence[Hashable] | None, honest_only: bool) -> list[Hashable]:
         names = list(dict.fromkeys(self.workers_ if workers is None else workers))

@@ -288,8 +288,6 @@ def test_the_online_class_believes_what_fast_sbic_does() -> None:
     np.testing.assert_allclose([online.accuracy(j)[0] for j in range(8)], fitted.accuracy_, atol=1e-12)
     np.testing.assert_allclose([online.accuracy(j)[1] for j in range(8)], fitted.accuracy_sd_, atol=1e-12)
     assert online.log_odds("new") == pytest.approx(logit(0.4))
-    assert online.labels_on(3) == int(table.task_counts[3])
-    assert online.labels_on("new") == 0
 
 
 def test_repeats_are_streamed_as_the_direct_form_does() -> None:

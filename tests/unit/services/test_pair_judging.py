@@ -8,18 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign_making import MakeCampaign, do_next
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.inference.binary import DawidSkene
+from crowdclust_app.io.tables import read_pairs
 from crowdclust_app.services.aggregating import AggregateSettings
 from crowdclust_app.services.pair_judging import (
     aggregate_pair_file,
     holds_pairs,
-    judge_campaign,
     judge_pairs,
-    pairs_of_table,
+    pairs_of_records,
 )
 
 ITEMS = [f"p{number}" for number in range(12)]
@@ -97,10 +96,9 @@ def test_the_order_of_a_pairs_items_means_nothing(tmp_path: Path) -> None:
         assert probability == pytest.approx(results[1][pair], abs=1e-9)
 
 
-def test_a_table_of_responses_has_the_pairs_of_its_file(tmp_path: Path) -> None:
-    table = ResponseTable.from_responses(responses())
-    pairs = pairs_of_table(table)
-    assert len(pairs.same) == table.n_pair_labels
+def test_numbered_pairs_are_judged_as_named_ones(tmp_path: Path) -> None:
+    pairs = pairs_of_records(read_pairs(write_pairs(tmp_path / "pairs.csv", responses())))
+    assert len(pairs.same) == ResponseTable.from_responses(responses()).n_pair_labels
     assert (pairs.first < pairs.second).all()
     report = judge_pairs(pairs, AggregateSettings("dawid-skene"))
     shared = pairs.judged_by_several()
@@ -110,18 +108,6 @@ def test_a_table_of_responses_has_the_pairs_of_its_file(tmp_path: Path) -> None:
     (ours,) = report.fitted
     for code, probability in zip(ours.tasks_, ours.probabilities_[:, 1], strict=True):
         assert probability == pytest.approx(by_name[" ".join(pairs.names(int(str(code))))], abs=1e-9)
-
-
-def test_a_campaigns_workers_as_judges(make_campaign: MakeCampaign) -> None:
-    campaign = make_campaign()
-    for name in ("Ann", "Ben"):
-        worker = campaign.add_worker(name)
-        while do_next(campaign, worker) is not None:
-            pass
-    pairs, report = judge_campaign(campaign, AggregateSettings("em"))
-    (fitted,) = report.fitted
-    assert [pairs.workers[int(str(worker))] for worker in fitted.workers_] == ["Ann", "Ben"]
-    assert report.summary["labels"] == 2 * report.summary["tasks"] + report.summary["repeated"]
 
 
 def test_what_cannot_be_judged_is_said(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,6 @@ from crowdclust_app.evaluation.experiments.raykar import (
     SENSITIVITY,
     SPECIFICITY,
     Raykar,
-    exact_vote_auc,
     run_raykar,
     simulate_cases,
 )
@@ -26,6 +27,18 @@ SMALL = (8, 10, 3)
 
 def figures(outcome: Outcome) -> dict[tuple[str, str], tuple]:
     return {row[:2]: row for row in outcome.figures.rows}
+
+
+def exact_vote_auc(sensitivity: Sequence[float] = SENSITIVITY, specificity: Sequence[float] = SPECIFICITY) -> float:
+    """Expected AUC of the share of positive votes, by going through every number of votes."""
+    votes = []
+    for chances in (np.array(sensitivity), 1.0 - np.array(specificity)):
+        count = np.ones(1)
+        for chance in chances:
+            count = np.convolve(count, [1.0 - chance, chance])
+        votes.append(count)
+    below = np.cumsum(votes[1]) - votes[1]
+    return float((votes[0] * (below + 0.5 * votes[1])).sum())
 
 
 def test_the_area_of_the_votes_is_exact() -> None:
