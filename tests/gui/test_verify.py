@@ -338,7 +338,7 @@ def test_esc_leads_back_from_everywhere(qtbot: QtBot, answered: MainWindow) -> N
 def test_the_model_keeps_qts_rules(qapp: QApplication, path: Path) -> None:
     model = MethodsModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    model.show(None)
+    model.show_verdicts(None)
     assert (model.rowCount(), tester.parent()) == (8, None)
 
 

@@ -2,69 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from typing import Any
+
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.trace import TracePlot
+from crowdclust_app.gui.table_rows import AnyIndex, Column, TableRows
 from crowdclust_app.gui.words import ABSENT
 from crowdclust_app.services.looking import RunView
 from crowdclust_app.services.plot_data import StartRow, bound_plot, starts_of, starts_plot, traces_of
 
-AnyIndex = QModelIndex | QPersistentModelIndex
-TITLES = ("Start", "Bound (nats)", "Behind the best", "Clusters", "Sweeps")
+COLUMNS = (
+    Column("Start", "", lambda start: str(start.number), True),
+    Column("Bound (nats)", "", lambda start: f"{start.bound:,.1f}", True),
+    Column("Behind the best", "", lambda start: "best" if start.behind == 0 else f"{start.behind:,.1f}", True),
+    Column("Clusters", "", lambda start: ABSENT if start.clusters is None else f"{start.clusters:,}", True),
+    Column("Sweeps", "", lambda start: ABSENT if start.sweeps is None else f"{start.sweeps:,}", True),
+)
 
 
-class StartsModel(QAbstractTableModel):
-    """Starts by number."""
+class StartsModel(TableRows[StartRow]):
+    """Starts by number, the best in bold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._starts: tuple[StartRow, ...] = ()
+        super().__init__(COLUMNS, parent)
 
-    def show(self, starts: tuple[StartRow, ...]) -> None:
-        """Show these starts."""
-        self.beginResetModel()
-        self._starts = starts
-        self.endResetModel()
-
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of starts."""
-        return 0 if parent.isValid() else len(self._starts)
-
-    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of figures."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A figure; the best start in bold."""
-        if not index.isValid():
-            return None
-        start = self._starts[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            behind = "best" if start.behind == 0 else f"{start.behind:,.1f}"
-            found = ABSENT if start.clusters is None else f"{start.clusters:,}"
-            sweeps = ABSENT if start.sweeps is None else f"{start.sweeps:,}"
-            return (str(start.number), f"{start.bound:,.1f}", behind, found, sweeps)[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.FontRole and start.behind == 0:
+        if role == Qt.ItemDataRole.FontRole and index.isValid() and self.row(index.row()).behind == 0:
             font = QFont()
             font.setBold(True)
             return font
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Headings."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(TITLES):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
+        return super().data(index, role)
 
 
 class StartsView(QWidget):

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
+from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.words import people_date
 from crowdclust_app.services.pace import OpenTurn
-
-AnyIndex = QModelIndex | QPersistentModelIndex
-
-
-class Column(NamedTuple):
-    """One column: heading, what it means, how a cell reads, whether it stands to the right."""
-
-    title: str
-    about: str
-    text: Callable[[OpenTurn], str]
-    number: bool = False
-
 
 COLUMNS = (
     Column("Worker", "Who sorts", lambda turn: turn.worker),
@@ -35,49 +22,13 @@ COLUMNS = (
 )
 
 
-class OpenModel(QAbstractTableModel):
+class OpenModel(TableRows[OpenTurn]):
     """One row a set that is open, the one that moved last first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._turns: tuple[OpenTurn, ...] = ()
+        super().__init__(COLUMNS, parent)
 
-    def show(self, turns: tuple[OpenTurn, ...]) -> None:
-        """Show these."""
-        if turns != self._turns:
-            self.beginResetModel()
-            self._turns = turns
-            self.endResetModel()
-
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of open sets."""
-        return 0 if parent.isValid() else len(self._turns)
-
-    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The cell's words."""
-        if not index.isValid():
-            return None
-        column = COLUMNS[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(self._turns[index.row()])
-        return _alignment(column) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings, and what they mean."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(COLUMNS):
-            return None
-        column = COLUMNS[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return column.about
-        return _alignment(column) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-
-def _alignment(column: Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
+    def show(self, rows: Sequence[OpenTurn]) -> None:
+        """Show these; what is shown already keeps its selection."""
+        if list(rows) != self.rows():
+            super().show(rows)

@@ -3,65 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from crowdclust_app.gui.clusters.painting import flat
+from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.services.learning_results import LearntWorker
 
-AnyIndex = QModelIndex | QPersistentModelIndex
-TITLES = ("Worker", "Right", "95 %")
+COLUMNS = (
+    Column("Worker", "", lambda worker: worker.name),
+    Column("Right", "", lambda worker: f"{worker.expertise:.2f}", True),
+    Column("95 %", "", lambda worker: "{:.2f}–{:.2f}".format(*worker.interval), True),
+)
 
 
-class ExpertiseModel(QAbstractTableModel):
+class ExpertiseModel(TableRows[LearntWorker]):
     """One row a worker, the best first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.workers: tuple[LearntWorker, ...] = ()
-
-    def show(self, workers: Sequence[LearntWorker]) -> None:
-        """Show these."""
-        self.beginResetModel()
-        self.workers = tuple(sorted(workers, key=lambda worker: (-worker.expertise, worker.number)))
-        self.endResetModel()
+        super().__init__(COLUMNS, parent)
 
     def row_of(self, number: int) -> int | None:
         """Row of the worker with this number."""
-        return next((row for row, worker in enumerate(self.workers) if worker.number == number), None)
+        return next((row for row, worker in enumerate(self._rows) if worker.number == number), None)
 
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of workers."""
-        return 0 if parent.isValid() else len(self.workers)
-
-    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Names and figures."""
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            worker = self.workers[index.row()]
-            low, high = worker.interval
-            return (worker.name, f"{worker.expertise:.2f}", f"{low:.2f}–{high:.2f}")[index.column()]
-        return _alignment(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
+    def _ordered(self, rows: Sequence[LearntWorker]) -> list[LearntWorker]:
+        return sorted(rows, key=lambda worker: (-worker.expertise, worker.number))
 
 
 class ExpertiseTable(QTableView):
@@ -122,4 +90,4 @@ class ExpertiseTable(QTableView):
 
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if not self._quiet and current.isValid():
-            self.chosen.emit(self._model.workers[current.row()].number)
+            self.chosen.emit(self._model.row(current.row()).number)

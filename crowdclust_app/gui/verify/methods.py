@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import itemgetter
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification
 from crowdclust_app.services.verifying import METHODS
 
-AnyIndex = QModelIndex | QPersistentModelIndex
-TITLES = ("Method", "In", "Out", "Undecided", "Expected wrong")
 ABOUT = {
     "majority": "what more people say; even votes are undecided",
     "em": "one reliability a worker, by EM",
@@ -25,61 +24,32 @@ ABOUT = {
 }
 
 
-class MethodsModel(QAbstractTableModel):
-    """One row a method; a method that is still being computed, or cannot be, has dashes."""
+class MethodsModel(TableRows[tuple[str, ...]]):
+    """One row a method, its name first; a method that is still being computed, or cannot be, has dashes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._rows: list[tuple[str, ...]] = [(name, "", "", "", "") for name in METHODS]
+        titles = ("Method", "In", "Out", "Undecided", "Expected wrong")
+        super().__init__([Column(title, "", itemgetter(at), at > 0) for at, title in enumerate(titles)], parent)
+        self._rows = [_figures(name, None) for name in METHODS]
 
-    def show(self, verification: Verification | None) -> None:
-        """Show these verdicts."""
-        self._rows = [(name, *self._figures(name, verification)) for name in METHODS]
-        self.dataChanged.emit(self.index(0, 0), self.index(len(METHODS) - 1, len(TITLES) - 1))
+    def show_verdicts(self, verification: Verification | None) -> None:
+        """Show these verdicts; the current row stays."""
+        self._rows = [_figures(name, verification) for name in METHODS]
+        self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
-    @staticmethod
-    def _figures(name: str, verification: Verification | None) -> tuple[str, ...]:
-        if verification is None:
-            return ("", "", "", "")
-        found = verification.method(name)
-        if found is None:
-            return ("–", "–", "–", "–")
-        counts = tuple(f"{found.count(verdict):,}" for verdict in (IN, OUT, UNDECIDED))
-        return (*counts, f"{100 * found.expected_error:.1f} %")
-
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of methods."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Words and figures."""
-        if not index.isValid():
-            return None
-        row = self._rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return row[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return ABOUT[row[0]]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Headings."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
+    def told(self, row: tuple[str, ...], column: Column) -> str | None:
+        """How the method works."""
+        return ABOUT[row[0]]
 
 
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
+def _figures(name: str, verification: Verification | None) -> tuple[str, ...]:
+    if verification is None:
+        return (name, "", "", "", "")
+    found = verification.method(name)
+    if found is None:
+        return (name, "–", "–", "–", "–")
+    counts = tuple(f"{found.count(verdict):,}" for verdict in (IN, OUT, UNDECIDED))
+    return (name, *counts, f"{100 * found.expected_error:.1f} %")
 
 
 class MethodsTable(QTableView):
@@ -129,7 +99,7 @@ class MethodsTable(QTableView):
 
     def show_verdicts(self, verification: Verification | None) -> None:
         """Show these verdicts; the method that counts is the current row."""
-        self._model.show(verification)
+        self._model.show_verdicts(verification)
         if verification is not None and verification.question_set.method in METHODS:
             self.mark(verification.question_set.method)
 

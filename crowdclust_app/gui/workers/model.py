@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from crowdclust_app.gui.table_rows import Column
 from crowdclust_app.gui.words import ABSENT, people_time
 from crowdclust_app.gui.workers.gains import signed
-from crowdclust_app.gui.workers.sorted_rows import Column, SortedRows
+from crowdclust_app.gui.workers.sorted_rows import SortedColumn, SortedRows
 from crowdclust_app.services.judging import FLAG_REASONS, WorkerRow
 
 
@@ -25,44 +26,42 @@ def _gain(row: WorkerRow) -> str:
 
 
 COLUMNS = (
-    Column("Worker", "Who annotates", lambda row: row.name, lambda row: row.name.casefold(), False),
-    Column("HITs", "Submitted HITs", lambda row: f"{row.hits:,}", lambda row: row.hits, True),
-    Column(
+    SortedColumn("Worker", "Who annotates", lambda row: row.name, key=lambda row: row.name.casefold()),
+    SortedColumn("HITs", "Submitted HITs", lambda row: f"{row.hits:,}", True, key=lambda row: row.hits),
+    SortedColumn(
         "Time a HIT",
         "Median of the time at work on a HIT; pauses do not count",
         lambda row: people_time(row.seconds_per_hit),
-        lambda row: _first(row.seconds_per_hit),
         True,
+        key=lambda row: _first(row.seconds_per_hit),
     ),
-    Column(
+    SortedColumn(
         "Agreement",
         "Share of the pair labels that say what the clusters say",
         lambda row: _share(row.agreement),
-        lambda row: _first(row.agreement),
         True,
+        key=lambda row: _first(row.agreement),
     ),
-    Column(
+    SortedColumn(
         "Held out",
         "By how many nats a held-out pair label is predicted better than a random worker's, ± the standard error",
         _gain,
-        lambda row: float("-inf") if row.over_random is None else row.over_random,
         True,
+        key=lambda row: float("-inf") if row.over_random is None else row.over_random,
     ),
-    Column(
+    SortedColumn(
         "Group",
         "The group of workers who put the same clusters together",
         lambda row: row.group,
         # who is in no group stands last when sorted upwards
-        lambda row: (not row.group, row.group.casefold()),
-        False,
+        key=lambda row: (not row.group, row.group.casefold()),
     ),
-    Column(
+    SortedColumn(
         "Flags",
         "Habits worth a second look, and what is left out of runs",
         lambda row: ", ".join(row.all_flags),
         # the flagged first when sorted upwards
-        lambda row: (not row.all_flags, ", ".join(row.all_flags)),
-        False,
+        key=lambda row: (not row.all_flags, ", ".join(row.all_flags)),
     ),
 )
 NAME_COLUMN, HITS_COLUMN, TIME_COLUMN, AGREEMENT_COLUMN, HELD_OUT_COLUMN, GROUP_COLUMN, FLAGS_COLUMN = range(7)

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from PySide6.QtWidgets import QWidget
 
+from crowdclust_app.gui.table_rows import Column
 from crowdclust_app.gui.words import ABSENT, people_date, people_time
-from crowdclust_app.gui.workers.sorted_rows import Column, SortedRows
+from crowdclust_app.gui.workers.sorted_rows import SortedColumn, SortedRows
 from crowdclust_app.services.worker_turns import WorkerTurn
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -28,36 +29,35 @@ def _first(value: float | None) -> float:
 
 
 COLUMNS = (
-    Column("HIT", "Its name", lambda turn: turn.hit, lambda turn: turn.hit.casefold(), False),
-    Column(
+    SortedColumn("HIT", "Its name", lambda turn: turn.hit, key=lambda turn: turn.hit.casefold()),
+    SortedColumn(
         "Surprise",
         "How little the model expects these groups of this worker, in nats a pair label",
         lambda turn: ABSENT if turn.surprise is None else f"{turn.surprise:.2f}",
-        lambda turn: _first(turn.surprise),
         True,
+        key=lambda turn: _first(turn.surprise),
     ),
-    Column(
+    SortedColumn(
         "Agreement",
         "Share of the pair labels that say what the clusters say",
         lambda turn: _share(turn.agreement),
-        lambda turn: _first(turn.agreement),
         True,
+        key=lambda turn: _first(turn.agreement),
     ),
-    Column(
+    SortedColumn(
         "Time",
         "Time at work on the HIT; pauses do not count",
         lambda turn: people_time(turn.seconds),
-        lambda turn: _first(turn.seconds),
         True,
+        key=lambda turn: _first(turn.seconds),
     ),
-    Column(
+    SortedColumn(
         "Submitted",
         "When",
         lambda turn: ABSENT if turn.at is None else people_date(turn.at),
-        lambda turn: turn.at or _NEVER,
-        False,
+        key=lambda turn: turn.at or _NEVER,
     ),
-    Column("", "Whether it counts in runs", _counts, _counts, False),
+    SortedColumn("", "Whether it counts in runs", _counts, key=_counts),
 )
 SURPRISE_COLUMN, AGREEMENT_COLUMN, SUBMITTED_COLUMN, COUNTS_COLUMN = 1, 2, 4, 5
 
