@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.export_model import TablesModel
 from crowdclust_app.gui.export_parts import PartsBox
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.words import count_of, of_stage, people_date
@@ -179,10 +180,8 @@ class ExportScreen(Screen):
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Export this campaign from now on."""
-        for job in (self._reading, self._looking, self._writing):
-            if job is not None:
-                job.cancel()
-        self._reading = self._looking = self._writing = None
+        cancel_jobs(self._reading, self._looking, self._writing)
+        self._writing = None
         self._campaign = campaign
         self._written = None
         self._tables.show(())
@@ -200,13 +199,12 @@ class ExportScreen(Screen):
         campaign = self._campaign
         if campaign is None:
             return
-        if self._reading is not None:
-            self._reading.cancel()
         self._reading = self.shell.jobs.start(
             "database",
             lambda _progress, _cancel: (campaign.runs(), exported_run(campaign)),
             on_done=lambda found: self._show_runs(*found),
             owner=self,
+            instead_of=self._reading,
         )
 
     # --- content
@@ -233,14 +231,15 @@ class ExportScreen(Screen):
         campaign, run = self._campaign, self._run.currentData()
         if campaign is None:
             return
-        if self._reading is not None:
-            self._reading.cancel()
         self._reading = self.shell.jobs.start(
-            "database", lambda _progress, _cancel: tables_to_write(campaign, run), on_done=self._show_tables, owner=self
+            "database",
+            lambda _progress, _cancel: tables_to_write(campaign, run),
+            on_done=self._show_tables,
+            owner=self,
+            instead_of=self._reading,
         )
 
     def _show_tables(self, tables: tuple[TableToWrite, ...]) -> None:
-        self._reading = None
         self._tables.show(tables)
         self._list.setMaximumHeight(self._list.horizontalHeader().height() + ROW * len(tables) + 4)
         self._look_at_folder()
@@ -250,9 +249,7 @@ class ExportScreen(Screen):
         if self._writing is not None:
             return
         folder, names, parts = self._chosen_folder(), self._tables.names, self._parts.chosen
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+        cancel_jobs(self._looking)
         if folder is None or not names or folder == self._written:
             self._show_state()
             return
@@ -264,7 +261,6 @@ class ExportScreen(Screen):
         )
 
     def _tell_replaced(self, names: tuple[str, ...]) -> None:
-        self._looking = None
         self._show_state(
             f"Replaces {count_of(len(names), 'file or folder', 'files and folders')} of an earlier export here."
             if names

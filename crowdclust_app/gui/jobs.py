@@ -96,6 +96,13 @@ class Job:
         callback(*arguments)
 
 
+def cancel_jobs(*jobs: Job | None) -> None:
+    """Cancel those of these jobs that were started and are still under way."""
+    for job in jobs:
+        if job is not None:
+            job.cancel()
+
+
 class Jobs(QObject):
     """Starts work in its lane and brings what comes of it back to the main thread.
 
@@ -141,6 +148,7 @@ class Jobs(QObject):
         on_cancelled: Callable[[], Any] | None = None,
         owner: QObject | None = None,
         essential: bool = False,
+        instead_of: Job | None = None,
     ) -> Job:
         """Run `work(progress, token)` on a thread of the lane.
 
@@ -159,7 +167,10 @@ class Jobs(QObject):
             The callbacks are dropped once this object is deleted; by default the object whose methods they are.
         essential
             Closing the window waits for this job instead of cancelling it: what the user did is being stored.
+        instead_of
+            An earlier job whose answer nobody waits for any more; it is cancelled.
         """
+        cancel_jobs(instead_of)
         if self._closed and essential:
             raise RuntimeError("the window has closed; nothing more can be stored")
         callbacks = {"done": on_done, "progress": on_progress, "failed": on_failed, "cancelled": on_cancelled}

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.domain.campaign import FILE_SUFFIX, Item, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.annotate.grid import Tile
-from crowdclust_app.gui.jobs import Job
+from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.new_campaign_form import NewCampaignForm
 from crowdclust_app.gui.outlook import QUALITY, Outlook, about_quality, outlook, quality_in_words
 from crowdclust_app.gui.paths import typed_path
@@ -158,8 +158,6 @@ class NewCampaignScreen(NewCampaignForm):
         """Work out what the plan comes to, dropping what an older choice came to."""
         if self._scan is None:
             return
-        if self._figuring is not None:
-            self._figuring.cancel()
         n_items, settings, repeats = len(self._scan.items), self.settings(), self.repeat_share()
         self._forget_simulation()
         self._figuring = self.shell.jobs.start(
@@ -168,10 +166,10 @@ class NewCampaignScreen(NewCampaignForm):
             on_done=self._show_outlook,
             on_failed=self._plan_refused,
             owner=self,
+            instead_of=self._figuring,
         )
 
     def _show_outlook(self, found: Outlook) -> None:
-        self._figuring = None
         self._plan_error = ""
         for key, label in self.figures.items():
             label.setText(found.texts[key])
@@ -198,17 +196,13 @@ class NewCampaignScreen(NewCampaignForm):
         self._simulating = self.shell.jobs.start("inference", work, on_done=self._show_quality, owner=self)
 
     def _show_quality(self, found: ExpectedQuality | None) -> None:
-        self._simulating = None
         self.figures[QUALITY].setText(quality_in_words(found))
         self.figures[QUALITY].setToolTip(about_quality(found))
 
     def _forget_simulation(self) -> None:
-        if self._simulating is not None:
-            self._simulating.cancel()
-            self._simulating = None
+        cancel_jobs(self._simulating)
 
     def _plan_refused(self, error: BaseException) -> None:
-        self._figuring = None
         self._blank_figures()
         if isinstance(error, UserError):
             self._plan_error = error.what

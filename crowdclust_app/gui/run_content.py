@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QStackedWidget, QVBoxLayo
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.services.looking import Overview, look_at_campaign
 
 if TYPE_CHECKING:
@@ -76,9 +77,7 @@ class RunContent(QWidget):
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
-        if self._loading is not None:
-            self._loading.cancel()
-            self._loading = None
+        cancel_jobs(self._loading)
         self._campaign = campaign
         self._forget()
         self._show(None)
@@ -89,15 +88,14 @@ class RunContent(QWidget):
         campaign = self._campaign
         if campaign is None:
             return
-        if self._loading is not None:
-            self._loading.cancel()
         number = self.shell.recall(RUN_SHOWN)
         self._loading = self.shell.jobs.start(
             "database",
             lambda _progress, cancel: look_at_campaign(campaign, number, cancel),
             on_done=self._loaded,
-            on_failed=self._not_loaded,
+            on_failed=self.shell.show_failure,
             owner=self,
+            instead_of=self._loading,
         )
 
     def leave(self) -> None:
@@ -114,16 +112,11 @@ class RunContent(QWidget):
         """Show this; None while it is being read. What fills the screen says how."""
 
     def _loaded(self, overview: Overview) -> None:
-        self._loading = None
         first = self._overview is None
         self._show(overview)
         if first and self.isVisible() and not self.isAncestorOf(QApplication.focusWidget() or self):
             # what had the keys before may be gone from this page
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _not_loaded(self, error: BaseException) -> None:
-        self._loading = None
-        self.shell.show_failure(error)
 
     # --- remembered sizes
 

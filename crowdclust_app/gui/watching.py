@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer
 
+from crowdclust_app.gui.jobs import cancel_jobs
+
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
@@ -47,9 +49,7 @@ class Watcher(QObject):
 
     def watch(self, campaign: Campaign | None) -> None:
         """Watch this campaign from now on."""
-        for job in (self._looking, self._running):
-            if job is not None:
-                job.cancel()
+        cancel_jobs(self._looking, self._running)
         self._looking = self._running = None
         self._campaign, self._revision = campaign, None
         if campaign is None:

@@ -99,6 +99,15 @@ def test_a_cancelled_jobs_stale_result_never_lands(jobs: Jobs, qtbot: QtBot) -> 
     assert job.state is JobState.CANCELLED
 
 
+def test_only_the_newest_of_jobs_in_each_others_place_lands(jobs: Jobs, qtbot: QtBot) -> None:
+    landed: list[int] = []
+    job: Job | None = None
+    for number in range(3):
+        job = jobs.start("database", lambda _p, _t, n=number: n, on_done=landed.append, instead_of=job)
+    assert jobs.wait(PATIENCE)
+    assert landed == [2]
+
+
 def test_a_job_that_has_not_begun_is_cancelled_without_running(jobs: Jobs, qtbot: QtBot) -> None:
     go, ran, cancelled = threading.Event(), [], []
     jobs.start("database", lambda _p, _t: go.wait(PATIENCE / 1000))

@@ -12,6 +12,7 @@ from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in_words
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.services.categories import Categories
 from crowdclust_app.services.comparing import Contingency, compare_with_known
@@ -109,9 +110,7 @@ class KnownView(QWidget):
 
     def _compare(self) -> None:
         self._stale = False
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        cancel_jobs(self._job)
         view, (names, truth, order) = self._view, self._wanted
         if view is None or not truth:
             self._show(None)
@@ -125,7 +124,6 @@ class KnownView(QWidget):
         )
 
     def _show(self, found: Contingency | None) -> None:
-        self._job = None
         index = self.table.currentIndex()
         at, self._keys_at = self._keys_at or (index.row(), index.column()), None
         self.table.show_table(found)

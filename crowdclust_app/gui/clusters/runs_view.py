@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in_words
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.words import count_of
 from crowdclust_app.services.categories import Categories, read_categories
@@ -114,9 +115,7 @@ class TwoRunsView(QWidget):
         return comparison_plot(found) if found is not None else None
 
     def _compare(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        cancel_jobs(self._job)
         campaign, view, categories = self._campaign, self._view, self._categories
         number = self._other.currentData()
         if campaign is None or view is None or number is None:
@@ -133,7 +132,6 @@ class TwoRunsView(QWidget):
         )
 
     def _show(self, found: Contingency | None) -> None:
-        self._job = None
         self.table.show_table(found)
         moved = len(found.moved()) if found is not None else 0
         words = "there is no other run to compare with" if self._other.count() == 0 else ""

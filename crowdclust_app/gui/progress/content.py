@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
 from crowdclust_app.gui.progress.open_model import OpenModel
 from crowdclust_app.gui.progress.plan_box import PlanBox
@@ -157,10 +158,8 @@ class ProgressContent(QWidget):
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
-        for job in (self._reading, self._changing):
-            if job is not None:
-                job.cancel()
-        self._reading = self._changing = None
+        cancel_jobs(self._reading, self._changing)
+        self._changing = None
         self._campaign = campaign
         self._found = None
         self._show(None)
@@ -170,15 +169,15 @@ class ProgressContent(QWidget):
         campaign = self._campaign
         if campaign is None:
             return
-        if self._reading is not None:
-            self._reading.cancel()
 
         def work(_progress: Progress, _cancel: CancelToken) -> Pace:
             from crowdclust_app.services.pace import look_at_pace
 
             return look_at_pace(campaign)
 
-        self._reading = self.shell.jobs.start("database", work, on_done=self._show, owner=self)
+        self._reading = self.shell.jobs.start(
+            "database", work, on_done=self._show, owner=self, instead_of=self._reading
+        )
 
     def leave(self) -> None:
         """Nothing to keep."""
@@ -194,7 +193,6 @@ class ProgressContent(QWidget):
     # --- showing
 
     def _show(self, pace: Pace | None) -> None:
-        self._reading = None
         self._pace = pace
         words = in_words(pace) if pace is not None else {}
         for key, label in self._values.items():

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.run_content import RUN_SHOWN
 from crowdclust_app.gui.splitting import splitter
@@ -160,9 +161,7 @@ class StagesContent(QWidget):
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
-        if self._loading is not None:
-            self._loading.cancel()
-            self._loading = None
+        cancel_jobs(self._loading)
         self.work.set_campaign(campaign)
         self._run = None
         self._campaign = campaign
@@ -177,8 +176,6 @@ class StagesContent(QWidget):
         campaign = self._campaign
         if campaign is None:
             return
-        if self._loading is not None:
-            self._loading.cancel()
         wanted = self.shell.recall(WANTED)
         if wanted:
             self._run = wanted[0]
@@ -187,8 +184,9 @@ class StagesContent(QWidget):
             "database",
             lambda _progress, cancel: look_at_stages(campaign, number, cancel),
             on_done=self._loaded,
-            on_failed=self._not_loaded,
+            on_failed=self.shell.show_failure,
             owner=self,
+            instead_of=self._loading,
         )
 
     def leave(self) -> None:
@@ -201,12 +199,7 @@ class StagesContent(QWidget):
             self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
         return inside
 
-    def _not_loaded(self, error: BaseException) -> None:
-        self._loading = None
-        self.shell.show_failure(error)
-
     def _loaded(self, tree: StageTree) -> None:
-        self._loading = None
         self._show(tree)
         wanted = self.shell.recall(WANTED)
         if wanted:

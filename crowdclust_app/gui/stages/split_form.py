@@ -12,6 +12,7 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import CrowdclustError
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.words import ABSENT, people_time
@@ -144,17 +145,13 @@ class SplitForm(QWidget):
         """Offer nothing."""
         self._later.stop()
         self._items = 0
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        cancel_jobs(self._job)
         self._show(None)
 
     def _changed(self) -> None:
         self._later.start()
 
     def _work_out(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
         items, settings = self._items, self.settings
         self._job = self._shell.jobs.start(
             "decode",
@@ -162,10 +159,10 @@ class SplitForm(QWidget):
             on_done=self._show,
             on_failed=self._refused,
             owner=self,
+            instead_of=self._job,
         )
 
     def _show(self, found: SplitOutlook | None) -> None:
-        self._job = None
         texts = _texts(found, self._seconds) if found is not None else {}
         for key, figure in self.figures.items():
             figure.setText(texts.get(key, ABSENT))

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui.clusters.run_panel import REMEMBERED
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.words import count_of, people_time
 from crowdclust_app.services.fitting import FitSettings, Run, fit_campaign
 from crowdclust_app.services.stages import SplitReport, bring_back, remove_stage, subdivide
@@ -48,9 +49,7 @@ class StageWork(QObject):
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Work on this campaign from now on."""
-        for job in (self._changing, self._fitting):
-            if job is not None:
-                job.cancel()
+        cancel_jobs(self._changing, self._fitting)
         self._changing = self._fitting = self.report = None
         self.running = ""
         self._campaign = campaign

@@ -13,6 +13,7 @@ from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.questions import QuestionSet, Said
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
 from crowdclust_app.gui.verify.from_clusters import WANTED
@@ -125,9 +126,7 @@ class VerifyContent(QWidget):
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""
         self._end_session()
-        if self._loading is not None:
-            self._loading.cancel()
-            self._loading = None
+        cancel_jobs(self._loading)
         self.live.stop()
         self.learning.close()
         self._campaign = campaign
@@ -146,13 +145,13 @@ class VerifyContent(QWidget):
         campaign = self._campaign
         if campaign is None:
             return
-        if self._loading is not None:
-            self._loading.cancel()
-
-        def work(_progress: Progress, _token: CancelToken) -> Loaded:
-            return load_sets(campaign)
-
-        self._loading = self.shell.jobs.start("database", work, on_done=self._loaded, owner=self)
+        self._loading = self.shell.jobs.start(
+            "database",
+            lambda _progress, _token: load_sets(campaign),
+            on_done=self._loaded,
+            owner=self,
+            instead_of=self._loading,
+        )
 
     def leave(self) -> None:
         """Answers are stored as they are given; nothing is left to do."""
@@ -181,7 +180,6 @@ class VerifyContent(QWidget):
     # --- the lead's view
 
     def _loaded(self, loaded: Loaded) -> None:
-        self._loading = None
         self._sets, self._names, self._files = loaded.sets, loaded.names, loaded.files
         numbers = [info.question_set.number for info in loaded.sets]
         if self._number not in numbers:

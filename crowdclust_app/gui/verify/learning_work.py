@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.errors import describe
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.services.learning import (
     Desk,
     LearningSettings,
@@ -109,21 +110,19 @@ class LearningWork(QObject):
             self.stop()
             self._campaign, self._number = campaign, number
         desk = self._desk
-        if self._reading is not None:
-            self._reading.cancel()
 
         def work(_progress: Progress, _token: CancelToken) -> _Read:
             return _read(campaign, number, desk)
 
-        self._reading = self._shell.jobs.start("database", work, on_done=self._opened, owner=self)
+        self._reading = self._shell.jobs.start(
+            "database", work, on_done=self._opened, owner=self, instead_of=self._reading
+        )
 
     def stop(self) -> None:
         """Nothing is shown any more."""
         jobs = self._reading, self._checking, self._fit
-        self._reading = self._checking = self._fit = None
-        for job in jobs:
-            if job is not None:
-                job.cancel()
+        self._checking = self._fit = None
+        cancel_jobs(*jobs)
         self._campaign = self._desk = self._settings = None
         self._gold, self._marks = {}, []
         self._held = self._again = False
@@ -133,7 +132,6 @@ class LearningWork(QObject):
         self.learnt.emit(None)
 
     def _opened(self, read: _Read) -> None:
-        self._reading = None
         self._desk, self._settings = read.desk, read.settings
         self.settings_read.emit(read.settings, read.runs)
         if read.trouble:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.services.question_verdicts import Verification, look_at_answers
 from crowdclust_app.services.verifying import METHODS, newest_event, question_set
 
@@ -55,15 +56,11 @@ class LiveAnswers(QObject):
     def stop(self) -> None:
         """Nothing is shown any more."""
         self._timer.stop()
-        for job in (self._looking, self._asking):
-            if job is not None:
-                job.cancel()
+        cancel_jobs(self._looking, self._asking)
         self._looking = self._asking = self._campaign = None
 
     def look(self, campaign: Campaign, number: int) -> None:
         """Aggregate the answers to this set: first what counts, then everything beside it."""
-        if self._looking is not None:
-            self._looking.cancel()
         self._campaign, self._number = campaign, number
 
         def first(progress: Progress, token: CancelToken) -> tuple[int, Verification]:
@@ -83,7 +80,9 @@ class LiveAnswers(QObject):
                     "inference", rest, title="Aggregating answers", on_done=self._looked, owner=self._page
                 )
 
-        self._looking = self._shell.jobs.start("inference", first, on_done=begun, owner=self._page)
+        self._looking = self._shell.jobs.start(
+            "inference", first, on_done=begun, owner=self._page, instead_of=self._looking
+        )
         self._timer.start()
 
     def _looked(self, verification: Verification) -> None:
