@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from acting import PATIENCE
-from learning_window import ASKED, CTRL, GIVEN, SHIFT, choose, content, learn, make_asked, sorters, words
+from learning_window import ASKED, CTRL, GIVEN, SHIFT, choose, content, learn, sorters, words
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
@@ -24,28 +23,6 @@ from crowdclust_app.services import learning
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.learning import Desk
 from crowdclust_app.services.verifying import Interview, answers, make_question_set
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_asked(tmp_path_factory.mktemp("learning"))
-
-
-@pytest.fixture
-def path(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CROWDCLUST_HOME", str(tmp_path / "home"))
-    return shutil.copytree(made.parent, tmp_path / "c") / made.name
-
-
-@pytest.fixture
-def window(qtbot: QtBot, path: Path) -> MainWindow:
-    return open_window(qtbot, path, "verify")
-
-
-@pytest.fixture
-def learnt(qtbot: QtBot, window: MainWindow) -> MainWindow:
-    learn(window, qtbot)
-    return window
 
 
 def test_gold_is_marked_with_keys_taken_back_and_anchors(qtbot: QtBot, learnt: MainWindow) -> None:

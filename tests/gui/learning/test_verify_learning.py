@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from acting import PATIENCE
-from learning_window import ASKED, CTRL, GIVEN, choose, content, learn, make_asked, words
+from learning_window import ASKED, CTRL, GIVEN, choose, content, learn, words
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QPushButton
@@ -24,28 +23,6 @@ from crowdclust_app.services.learning import LearningSettings
 from crowdclust_app.services.learning_results import LearntWorker
 from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED
 from crowdclust_app.services.verifying import Interview, answers, question_set
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_asked(tmp_path_factory.mktemp("learning"))
-
-
-@pytest.fixture
-def path(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CROWDCLUST_HOME", str(tmp_path / "home"))
-    return shutil.copytree(made.parent, tmp_path / "c") / made.name
-
-
-@pytest.fixture
-def window(qtbot: QtBot, path: Path) -> MainWindow:
-    return open_window(qtbot, path, "verify")
-
-
-@pytest.fixture
-def learnt(qtbot: QtBot, window: MainWindow) -> MainWindow:
-    learn(window, qtbot)
-    return window
 
 
 def test_switched_on_every_photo_gets_a_probability_and_the_switch_is_remembered(
