@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LANES = 8
+LANES = 4
 """Columns of tiles are padded to a multiple of this."""
 
-CHUNK = 4
-"""Second moments are padded to a multiple of this."""
+EVEN = 2
+"""Matrices of workers have a multiple of this many rows, and a multiple of `LANES` columns."""
 
 FEATURES = 7
 """Rows of tiles are padded to a multiple of this: 14 in four dimensions, 28 in six."""
@@ -26,9 +26,10 @@ _LINE = 64
 
 
 class Tiles(NamedTuple):
-    """The items of HITs as tiles, and the responses to them, sorted by worker.
+    """The items of HITs as tiles, and the responses to them.
 
-    Responses to the same items share a tile, whose columns are these items in ascending order.
+    Responses to the same items share a tile, whose columns are these items in ascending order. Responses are known by
+    two numbers: in the order of the workers, and as *answers*, tile after tile.
 
     Parameters
     ----------
@@ -44,14 +45,15 @@ class Tiles(NamedTuple):
         Item at each padded position, -1 for padding.
     item_ptr, item_tile, item_column : ndarray
         Tile and column of every appearance of item `i`: entries `item_ptr[i]:item_ptr[i + 1]`.
-    tile_of, workers : ndarray of shape (R,)
-        Tile of each response, and who gave it, ascending.
-    answer_ptr, answers : ndarray of shape (H + 1,) and (R,)
-        Responses to tile `h`: `answers[answer_ptr[h]:answer_ptr[h + 1]]`.
-    group_ptr, groups : ndarray of shape (R + 1,) and (sum of sizes,)
-        Group that response `r` puts column `c` into, counted over all responses: `groups[group_ptr[r] + c]`.
+    tile_of, answer_of, workers : ndarray of shape (R,)
+        Tile of each response, its number as an answer, and who gave it, ascending.
+    answer_ptr, answer_workers : ndarray of shape (H + 1,) and (R,)
+        Who gave the answers to tile `h`: `answer_workers[answer_ptr[h]:answer_ptr[h + 1]]`.
+    group_ptr, groups : ndarray of shape (H + 1,) and (sum of sizes,)
+        Group, counted over all answers, that the item in column `c` of tile `h` is in by its answers
+        `x = 0, ..., X - 1`: `groups[group_ptr[h] + c X + x]`.
     first_group : ndarray of shape (R + 1,)
-        Where the groups of each response start.
+        Where the groups of each answer start.
     tile_sums : ndarray of shape (H, D)
         Sum of the positions in each tile.
     group_sums : ndarray of shape (groups, D)
@@ -67,9 +69,10 @@ class Tiles(NamedTuple):
     item_tile: Ints
     item_column: Ints
     tile_of: Ints
+    answer_of: Ints
     workers: Ints
     answer_ptr: Ints
-    answers: Ints
+    answer_workers: Ints
     group_ptr: Ints
     groups: Ints
     first_group: Ints
@@ -90,25 +93,27 @@ class Judges(NamedTuple):
 
     Parameters
     ----------
-    weights : ndarray of shape (J, D, D)
-        Means of the symmetric `W`.
-    padded : ndarray of shape (J, P', P')
-        Second moments `R` of `W`, padded with zeros to `P'`, a multiple of `CHUNK`.
+    flat_moments : ndarray
+        Second moments `R` of `W`, each padded with zeros to `padded(P, EVEN)` rows and `padded(P)` columns.
+    flat_weights : ndarray
+        Means of the symmetric `W`, padded likewise.
     bias, bias_variance : ndarray of shape (J,)
         Means `t` and variances `w` of the biases.
+    dimensions
+        `D`.
     """
 
-    weights: Floats
-    padded: Floats
+    flat_moments: Floats
+    flat_weights: Floats
     bias: Floats
     bias_variance: Floats
+    dimensions: int
 
     @property
     def moments(self) -> Floats:
         """Second moments `R` of `W`; shape (J, P, P)."""
-        D = self.weights.shape[1]
-        P = D * (D + 1) // 2
-        return self.padded[:, :P, :P]
+        P = self.dimensions * (self.dimensions + 1) // 2
+        return self.flat_moments.reshape(-1, padded(P, EVEN), padded(P))[:, :P, :P]
 
 
 class Sums(NamedTuple):
@@ -118,8 +123,10 @@ class Sums(NamedTuple):
     ----------
     gamma : ndarray of shape (C, P, P')
         `sum lambda Z_a Z_b'` over pairs `a < b`; the design's `Gamma` is this plus its transpose. Padding says nothing.
-    cross : ndarray of shape (C, D, D)
-        `sum lambda m_a m_b'` over pairs `a < b`.
+    cross : ndarray of shape (C, D, D')
+        `sum lambda m_a m_b'` over pairs `a < b`, padded likewise.
+    flat_gamma, flat_cross
+        The same memory in one row.
     labels : ndarray of shape (C, D, D)
         `sum l / 2 m_a m_b'` over ordered pairs.
     curved : ndarray of shape (C,)
@@ -130,6 +137,8 @@ class Sums(NamedTuple):
 
     gamma: Floats
     cross: Floats
+    flat_gamma: Floats
+    flat_cross: Floats
     labels: Floats
     curved: Floats
     bound: Floats
@@ -138,9 +147,15 @@ class Sums(NamedTuple):
     def empty(cls, chunks: int, dimensions: int) -> Sums:
         """Room for so many chunks."""
         D, P = dimensions, dimensions * (dimensions + 1) // 2
-        squares = (chunks, D, D)
+        gamma, cross = np.empty((chunks, P, padded(P))), np.empty((chunks, D, padded(D)))
         return cls(
-            np.empty((chunks, P, padded(P))), np.empty(squares), np.empty(squares), np.empty(chunks), np.empty(chunks)
+            gamma,
+            cross,
+            gamma.reshape(-1),
+            cross.reshape(-1),
+            np.empty((chunks, D, D)),
+            np.empty(chunks),
+            np.empty(chunks),
         )
 
 
@@ -149,52 +164,54 @@ class Scratch(NamedTuple):
 
     Parameters
     ----------
-    curvature, deltas, factors, counts : ndarray of shape (at least CELLS and the largest padded size,)
-        `lambda`, `Delta` and `2 + e` of some pairs, and which of them count.
-    points, partners : ndarray of shape (CELLS / LANES, at least P + D)
-        `Z` and `m` of some items, and those of their partners summed with weights `lambda`.
-    coefficients : ndarray of shape (at least P + D,)
+    curvature : ndarray of shape (at least CELLS and the largest padded size,)
+        `lambda` of some pairs.
+    points, partners : ndarray of shape (CELLS / LANES * row,)
+        `Z` and `m` of some items, one row each, and those of their partners summed with weights `lambda`.
+    row
+        Length of such a row: room for `P + D`, and for a whole vector from any of these on.
+    coefficients : ndarray of shape (row,)
         `R Z_a` and `2 t M m_a` of one item.
-    product, total : ndarray of shape (at least P,)
-        `R` times the partners' sum, for one response and for all of an item's.
-    shift, precision : ndarray of shape (D,) and (D, D)
+    total, pull, shift : ndarray of shape (row,)
+        Sums over an item's responses, of `R` times the partners' sum, and of `M` times `pull`.
+    lanes : ndarray of shape (3 * LANES,)
+        Sums by lane.
+    precision : ndarray of shape (D, D)
         An item's posterior.
     """
 
     curvature: Floats
-    deltas: Floats
-    factors: Floats
-    counts: Floats
     points: Floats
     partners: Floats
+    row: int
     coefficients: Floats
-    product: Floats
     total: Floats
+    pull: Floats
     shift: Floats
+    lanes: Floats
     precision: Floats
 
     @classmethod
     def of(cls, width: int, dimensions: int) -> Scratch:
         """For tiles that are so wide."""
         D, P = dimensions, dimensions * (dimensions + 1) // 2
-        long = padded(max(padded(P + D, FEATURES), padded(P)), LANES)
-        cells, rows, short = max(CELLS, width), (CELLS // LANES, long), padded(P)
+        row = padded(max(padded(P + D, FEATURES) - FEATURES + padded(FEATURES), P + padded(D), padded(P)) + EVEN)
+        rows = CELLS // LANES
         return cls(
-            curvature=aligned(cells),
-            deltas=aligned(cells),
-            factors=aligned(cells),
-            counts=aligned(cells),
-            points=aligned(rows[0] * long).reshape(rows),
-            partners=aligned(rows[0] * long).reshape(rows),
-            coefficients=aligned(long),
-            product=aligned(short),
-            total=aligned(short),
-            shift=np.zeros(D),
+            curvature=aligned(max(CELLS, width)),
+            points=aligned(rows * row),
+            partners=aligned(rows * row),
+            row=row,
+            coefficients=aligned(row),
+            total=aligned(row),
+            pull=aligned(row),
+            shift=aligned(row),
+            lanes=aligned(3 * LANES),
             precision=np.zeros((D, D)),
         )
 
 
-def padded(length: int, to: int = CHUNK) -> int:
+def padded(length: int, to: int = LANES) -> int:
     """The least multiple of `to` that is no less."""
     return -(-length // to) * to
 

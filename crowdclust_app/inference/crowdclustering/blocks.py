@@ -7,7 +7,17 @@ from dataclasses import InitVar, dataclass, field, replace
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering import kernels
-from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints, Judges, Scratch, Sums, Tiles, aligned, padded
+from crowdclust_app.inference.crowdclustering.arrays import (
+    EVEN,
+    Floats,
+    Ints,
+    Judges,
+    Scratch,
+    Sums,
+    Tiles,
+    aligned,
+    padded,
+)
 from crowdclust_app.inference.crowdclustering.crew import Crew, cuts
 from crowdclust_app.inference.crowdclustering.data import Labels, tiles_of
 from crowdclust_app.inference.crowdclustering.order import STRETCH, Order, order_of
@@ -163,10 +173,13 @@ class Beliefs:
         """Bring what the kernels need of the workers up to date."""
         J, D, _ = self.weights.shape
         P = D * (D + 1) // 2
-        rows = aligned(J * padded(P) ** 2).reshape(J, padded(P), padded(P))
+        moments = aligned(J * padded(P, EVEN) * padded(P))
+        means = aligned(J * padded(D, EVEN) * padded(D))
         weights, variances = np.ascontiguousarray(self.weights), np.ascontiguousarray(self.weight_variances)
-        fill_second_moments(weights, variances, *np.triu_indices(D), rows)
-        self.judges = Judges(weights, rows, self.biases, self.bias_variances)
+        shaped = moments.reshape(J, padded(P, EVEN), padded(P))
+        fill_second_moments(weights, variances, *np.triu_indices(D), shaped)
+        means.reshape(J, padded(D, EVEN), padded(D))[:, :D, :D] = weights
+        self.judges = Judges(moments, means, self.biases, self.bias_variances, D)
 
     def update_items(self, prior_precision: Floats, prior_shift: Floats) -> None:
         """Sweep the items (section 4).
@@ -214,7 +227,7 @@ class Beliefs:
         gamma = self._by_worker(sums.gamma[:, :, :P])
         precision = -2.0 * weight * pair_feature_moments(gamma + gamma.transpose(0, 2, 1), D)
         precision += np.diag(1.0 / self.prior.weight_variances)
-        cross = self._by_worker(sums.cross)
+        cross = self._by_worker(sums.cross[:, :, :D])
         both = 2.0 * self.biases[:, None, None] * (cross + cross.transpose(0, 2, 1))
         both = weight * (both + self._by_worker(sums.labels))
         both[:, np.arange(D), np.arange(D)] *= 0.5
@@ -268,7 +281,9 @@ class Beliefs:
         """What `sum_labels` returns, with the weights and biases as they are now."""
         half = self.labels.half_labels
         curved = self._by_worker(sums.curved)
-        pulled = half + 2.0 * np.einsum("jde,jde->j", self.weights, self._by_worker(sums.cross))
+        pulled = half + 2.0 * np.einsum(
+            "jde,jde->j", self.weights, self._by_worker(sums.cross[:, :, : self.weights.shape[2]])
+        )
         linear = 0.5 * np.einsum("jde,jde->j", self.weights, self._by_worker(sums.labels)) + half * self.biases
         found = np.column_stack([curved, pulled, linear + self._by_worker(sums.bound)])
         return np.asarray(self.settings.label_weight * found)

@@ -126,9 +126,17 @@ def tiles_of(labels: Labels, dimensions: int) -> Tiles:
     padded_items = np.full(ptr[-1], -1, dtype=np.int64)
     padded_items[ptr[tile] + column] = shown
     by_item = np.argsort(shown, kind="stable")
-    named = response * (int(labels.groups.max()) + 1) + labels.groups[ascending]
-    group, groups = np.unique(named, return_inverse=True)
-    group_response = group // (int(labels.groups.max()) + 1)
+    answer_ptr, answers = _starts(np.bincount(tile_of)), np.argsort(tile_of, kind="stable")
+    answer_of = np.empty_like(answers)
+    answer_of[answers] = np.arange(n_responses)
+    most = int(labels.groups.max()) + 1
+    group, groups = np.unique(answer_of[response] * most + labels.groups[ascending], return_inverse=True)
+    # item after item of a tile, the answers side by side
+    group_ptr, beside = _starts(np.diff(answer_ptr) * tile_sizes), np.diff(answer_ptr)[tile_of[response]]
+    column_of = np.arange(len(response)) - labels.response_ptr[response]
+    place = (group_ptr - answer_ptr)[tile_of[response]] + column_of * beside + answer_of[response]
+    groups_by_item = np.empty_like(groups)
+    groups_by_item[place] = groups
     rows = padded(dimensions * (dimensions + 1) // 2 + dimensions, FEATURES)
     return Tiles(
         rows=rows,
@@ -140,12 +148,13 @@ def tiles_of(labels: Labels, dimensions: int) -> Tiles:
         item_tile=tile[by_item],
         item_column=column[by_item],
         tile_of=tile_of,
+        answer_of=answer_of,
         workers=labels.workers,
-        answer_ptr=_starts(np.bincount(tile_of)),
-        answers=np.argsort(tile_of, kind="stable"),
-        group_ptr=labels.response_ptr,
-        groups=groups.astype(np.int64),
-        first_group=_starts(np.bincount(group_response, minlength=n_responses)),
+        answer_ptr=answer_ptr,
+        answer_workers=labels.workers[answers],
+        group_ptr=group_ptr,
+        groups=groups_by_item.astype(np.int64),
+        first_group=_starts(np.bincount(group // most, minlength=n_responses)),
         tile_sums=np.empty((len(first), dimensions)),
         group_sums=np.empty((len(group), dimensions)),
     )

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
-__all__ = ["exact_part", "float_from_bits", "kernel", "part"]
+__all__ = ["kernel", "part"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Sums may be reordered so that they vectorise. Nothing is assumed about NaN and infinity.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-# Only multiply-add may be fused: the order of operations carries the precision.
-KEEP_ORDER = {"contract"}
 
 
 def kernel(function: Function) -> Function:
@@ -39,19 +36,3 @@ def part(function: Function) -> Function:
     It has to be in the same file as they are: Numba looks at that file alone to see whether cached code is old.
     """
     return cast(Function, njit(nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True)(function))
-
-
-def exact_part(function: Function) -> Function:
-    """Like `part`, for arithmetic whose order matters."""
-    return cast(Function, njit(nogil=True, error_model="numpy", fastmath=KEEP_ORDER, forceinline=True)(function))
-
-
-def _bitcast(typing_context: Any, bits: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), build
-
-
-# Reads a 64-bit integer as the double with the same bits; for use inside kernels.
-float_from_bits = cast(Callable[[Any], float], intrinsic(_bitcast))

@@ -6,9 +6,12 @@ import label_by_label as slow
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
-from crowdclust_app.inference.crowdclustering import kernels, mixture
+from crowdclust_app.inference.crowdclustering import mixture
+from crowdclust_app.inference.crowdclustering.arrays import LANES
 from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
+from crowdclust_app.inference.crowdclustering.vectors import IGNORED, curve, weigh
 
 FALL = 1e-9
 
@@ -99,23 +102,53 @@ def test_the_bound_never_falls_jointly(table, dimensions, weight, seed):
         check_rise("biases")
 
 
-def test_the_exponential_is_exact_where_it_matters():
-    x = np.concatenate([[0.0, 1e-300, 1e-30, 0.34, 0.35, 60.0], 10.0 ** np.linspace(-20, 1.7, 500)])
-    found = np.array([kernels.exponential(value) for value in x])
-    np.testing.assert_allclose(found, np.expm1(-x), rtol=5e-15)
-    # far out it is -1, and never less
-    assert kernels.exponential(1e4) == -1.0
-    assert kernels.exponential(np.inf) == -1.0
+@njit
+def curvatures(squares):
+    curve(squares, len(squares), 1.0)
 
 
-def test_the_curvature_has_its_limit_at_zero():
-    def curvature(square):
-        delta = kernels.root(square)
-        e = kernels.exponential(delta)
-        return e / (4.0 * delta * (2.0 + e))
+@njit
+def weighed(squares, lanes):
+    weigh(squares, 0, len(squares), lanes)
 
-    for square in (0.0, -1e-18, 1e-40, 1e-14):
-        np.testing.assert_allclose(curvature(square), -0.125, rtol=1e-14)
-    squares = 10.0 ** np.linspace(-8, 6, 300)
+
+def whole_vectors(values):
+    return np.concatenate([values, np.full(-len(values) % LANES, IGNORED)])
+
+
+def test_the_curvature_is_exact_where_it_matters():
+    near = np.array([0.0, -1e-18, 1e-40, 1e-14] * LANES)
+    curvatures(near)
+    np.testing.assert_allclose(near, -0.125, rtol=1e-14)
+    squares = 10.0 ** np.linspace(-8, 6, 300 * LANES)
+    found = squares.copy()
+    curvatures(found)
     delta = np.sqrt(squares)
-    np.testing.assert_allclose([curvature(square) for square in squares], -np.tanh(delta / 2) / (4 * delta), rtol=5e-15)
+    np.testing.assert_allclose(found, -np.tanh(delta / 2) / (4 * delta), rtol=5e-15)
+
+
+def test_pairs_are_weighed_one_by_one_and_those_that_do_not_count_are_left_out():
+    squares = np.concatenate([[0.0, 1e-300, 1e-30, 0.12, 3600.0, 1e8, np.inf], 10.0 ** np.linspace(-20, 3.4, 94)])
+    for square in squares:
+        cells, lanes = whole_vectors(np.array([square])), np.empty(3 * LANES)
+        weighed(cells, lanes)
+        delta = np.sqrt(square)
+        limit = -0.125 if delta < 1e-9 else -np.tanh(delta / 2) / (4 * delta)
+        np.testing.assert_allclose(cells[0], limit, rtol=5e-15)
+        assert not cells[1:].any()
+        curved, deltas, factors = lanes.reshape(3, LANES)
+        assert curved.sum() == cells[0]
+        np.testing.assert_allclose(deltas.sum(), delta, rtol=1e-15, atol=1e-30)
+        np.testing.assert_allclose(factors.prod(), 1 + np.exp(-delta), rtol=1e-15)
+    # far out the logistic function is 1, and never more
+    assert factors.prod() >= 1.0
+
+
+def test_many_pairs_are_weighed_together():
+    squares = np.random.default_rng(0).gamma(1.0, 4.0, 37)
+    cells, lanes = whole_vectors(squares), np.empty(3 * LANES)
+    weighed(cells, lanes)
+    delta = np.sqrt(squares)
+    expected = (-np.tanh(delta / 2) / (4 * delta)).sum(), delta.sum()
+    np.testing.assert_allclose(lanes.reshape(3, LANES)[:2].sum(axis=1), expected, rtol=1e-14)
+    np.testing.assert_allclose(lanes[2 * LANES :].prod(), np.prod(1 + np.exp(-delta)), rtol=1e-13)
