@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,9 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.progress import Progress, ProgressReport
 
 if TYPE_CHECKING:
-    from crowdclust_app.evaluation.experiments.outcome import Outcome, Sheet
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.evaluation.experiments.outcome import Outcome, Sheet, Watch
+
+DATA_VARIABLE = "CROWDCLUST_DATA"
+"""Where real sets are looked for without --data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,23 @@ def check_names(kind: str, named: Sequence[str], known: Sequence[str]) -> None:
     for name in named:
         if name not in known:
             raise UserError(f"there is no {kind} {name}", todo=f"choose from {', '.join(known)}")
+
+
+def data_folder(named: Path | None) -> Path | None:
+    """The folder of real sets: the one that is named, else the environment's, if it has one."""
+    usual = os.environ.get(DATA_VARIABLE)
+    return named if named is not None else Path(usual) if usual else None
+
+
+def watch_over(progress: Progress | None, cancel: CancelToken | None, part: str = "") -> Watch:
+    """Tell how far an experiment, or a part of one, is, and stop it where that is wanted."""
+    from crowdclust_app.evaluation.experiments.outcome import Watch
+
+    def report(done: int, total: int, text: str) -> None:
+        if progress is not None:
+            progress(ProgressReport(done, total, f"{part}: {text}" if part else text))
+
+    return Watch(report if progress else None, cancel)
 
 
 @contextmanager

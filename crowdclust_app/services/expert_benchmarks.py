@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.bench_report import (
     BenchReport,
     check_names,
     check_seeds,
+    data_folder,
     place_for,
     plain_rows,
     report_of,
+    watch_over,
     write_outcome,
 )
-from crowdclust_app.services.label_benchmarks import DATA_VARIABLE
-from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.progress import Progress
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -108,8 +108,6 @@ def run_expert_bench(
     UserError
         When a package is missing or the data are wrong, before anything is computed.
     """
-    from crowdclust_app.evaluation.experiments.outcome import Watch
-
     data = _read(settings, progress, cancel)
     parts = settings.parts or PARTS
     warnings = []
@@ -122,7 +120,7 @@ def run_expert_bench(
     written: list[Path] = []
     with place_for(out):
         for part in parts:
-            outcome = _RUN[part](settings, data, _watch(Watch, part, progress, cancel), cancel)
+            outcome = _RUN[part](settings, data, watch_over(progress, cancel, part), cancel)
             found.append((part, outcome))
             if out is not None:
                 written += write_outcome(f"{NAME}_{part.replace('-', '_')}", outcome, out)
@@ -144,15 +142,6 @@ def _report(
         more += [(part if sheet is outcome.figures else sheet.name, sheet.header, sheet.rows) for sheet in tables]
         report.summary.update({sheet.name: plain_rows(sheet) for sheet in outcome.sheets})
     return replace(report, more=tuple(more))
-
-
-def _watch(make: Any, part: str, progress: Progress | None, cancel: CancelToken | None) -> Watch:
-    def report(done: int, total: int, text: str) -> None:
-        assert progress is not None
-        progress(ProgressReport(done, total, f"{part}: {text}"))
-
-    watch: Watch = make(report if progress else None, cancel)
-    return watch
 
 
 def _raykar(settings: ExpertBenchSettings, data: _Data, watch: Watch, cancel: CancelToken | None) -> Outcome:
@@ -258,8 +247,7 @@ def _read(settings: ExpertBenchSettings, progress: Progress | None, cancel: Canc
     from crowdclust_app.services.expert_data import read_feature_sets, read_photos
     from crowdclust_app.services.label_sets import read_label_set
 
-    named = os.environ.get(DATA_VARIABLE)
-    folder = settings.data if settings.data is not None else Path(named) if named else None
+    folder = data_folder(settings.data)
     if folder is None:
         return _Data((), None, None)
     parts = settings.parts or PARTS

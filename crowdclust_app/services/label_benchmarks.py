@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,12 +12,14 @@ from crowdclust_app.services.bench_report import (
     BenchReport,
     check_names,
     check_seeds,
+    data_folder,
     place_for,
     plain_rows,
     report_of,
+    watch_over,
     write_outcome,
 )
-from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.progress import Progress
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -32,8 +33,6 @@ EXPERIMENTS = {
     "sbic": "error and time of aggregators under uniform and uncertainty sampling, with the theorems' bounds",
     "aggregators": "error of aggregators on regular random graphs, and on parts of real sets (--data)",
 }
-DATA_VARIABLE = "CROWDCLUST_DATA"
-"""Where real sets are looked for without --data."""
 
 # Of fits that only have to put the tasks in order.
 _ROUGH_TOLERANCE = 1e-3
@@ -97,15 +96,8 @@ def run_label_bench(
     UserError
         When a package or the data is missing, before anything is computed.
     """
-    from crowdclust_app.evaluation.experiments.outcome import Watch
-
     sets, warnings = _sets(settings.data)
-
-    def report(done: int, total: int, text: str) -> None:
-        if progress is not None:
-            progress(ProgressReport(done, total, text))
-
-    watch = Watch(report if progress else None, cancel)
+    watch = watch_over(progress, cancel)
     with place_for(out):
         run = _sbic if settings.name == "sbic" else _aggregators
         outcome, methods = run(settings, sets, watch)
@@ -197,8 +189,7 @@ def _sets(data: Path | None) -> tuple[tuple[LabelSet, ...], tuple[str, ...]]:
     """Real sets, if a folder of them is named, and what had to be left out."""
     from crowdclust_app.services.label_sets import read_label_sets
 
-    named = os.environ.get(DATA_VARIABLE)
-    folder = data if data is not None else Path(named) if named else None
+    folder = data_folder(data)
     return read_label_sets(folder) if folder is not None else ((), ())
 
 

@@ -138,11 +138,7 @@ def _crowd_figures(rows: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
 
 def _bars(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Panel]:
     for (name,), of_set in grouped(figures, 1).items():
-        series = tuple(
-            Series(f"{kept:.0%} of the labels", tuple(row[2] for row in of_one), tuple(row[4] for row in of_one),
-                   tuple(row[5] for row in of_one))
-            for kept, of_one in ((key[1], rows) for key, rows in grouped(of_set, 2).items())
-        )  # fmt: skip
+        series = _series(of_set, 2, 4, "{:.0%} of the labels")
         yield Panel(f"Learning from a crowd: {name}", "method", "test accuracy", "bars", series)
 
 
@@ -331,9 +327,13 @@ def questions_needed(outcome: Outcome, accuracy: float) -> dict[tuple[str, str],
 
 def _curves(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Panel]:
     for (name,), of_set in grouped(figures, 1).items():
-        lines = tuple(
-            Series(strategy, tuple(row[4] for row in of_one), tuple(row[5] for row in of_one),
-                   tuple(row[6] for row in of_one))
-            for strategy, of_one in ((key[1], rows) for key, rows in grouped(of_set, 2).items())
-        )  # fmt: skip
-        yield Panel(f"Asking: {name}", "labels", "test accuracy", "lines", lines)
+        yield Panel(f"Asking: {name}", "labels", "test accuracy", "lines", _series(of_set, 4, 5))
+
+
+def _series(of_set: list[tuple[Any, ...]], x: int, y: int, called: str = "{}") -> tuple[Series, ...]:
+    """One for each second cell of these rows: the mean in cell `y`, and its spread in the next, over cell `x`."""
+    found = []
+    for (_, name), of_one in grouped(of_set, 2).items():
+        cells = list(zip(*of_one, strict=True))
+        found.append(Series(called.format(name), cells[x], cells[y], cells[y + 1]))
+    return tuple(found)
