@@ -16,7 +16,6 @@ from crowdclust_app.domain.palette import OKABE_ITO as OKABE_ITO
 STEP = 8
 MARGIN = 16
 TILE_GAP = 4
-FRAME = 4
 # Points: text, headings of a part, headings of a page.
 TEXT, PART, PAGE = 11, 13, 18
 

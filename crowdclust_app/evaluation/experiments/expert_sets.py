@@ -12,8 +12,6 @@ from crowdclust_app.evaluation.label_simulation import Codes, Floats
 
 TEN_WORKERS: tuple[float, ...] = (0.95, 0.92, 0.90, 0.5, 0.5, 0.5, 0.5, 0.5, 0.15, 0.20)
 """Three experts, five spammers, two adversaries."""
-SIX_WORKERS: tuple[float, ...] = (0.95, 0.90, 0.5, 0.5, 0.5, 0.15)
-"""Two experts, three spammers, one adversary."""
 
 # Sides of a drawn sign, and of what it is drawn on.
 _SIDE = 8

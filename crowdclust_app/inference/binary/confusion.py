@@ -17,9 +17,6 @@ from crowdclust_app.inference.binary.posterior import Posterior, normalise
 from crowdclust_app.inference.binary.running import Run
 from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_sums
 
-# A count that keeps the logarithm of an answer never seen finite; nothing else notices it.
-_TINY = 1e-10
-
 
 class _Confusion(Aggregator):
     """Alternates between the workers' confusion matrices and the tasks' classes."""
