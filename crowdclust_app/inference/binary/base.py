@@ -7,7 +7,6 @@ The shape is that of scikit-learn and of the crowd libraries: parameters are sto
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -31,6 +30,7 @@ from crowdclust_app.inference.binary.posterior import (
 from crowdclust_app.inference.binary.reliability import Reliability, estimate_reliability
 from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning, Run
 from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable, Repeats, columns_of, encode_labels
+from crowdclust_app.inference.parameters import Parameters
 
 # Tasks times classes, or workers times classes squared: beyond, tables of probabilities do not fit into memory.
 MOST_CELLS = 100_000_000
@@ -49,7 +49,7 @@ class Common(TypedDict, total=False):
     seed: int
 
 
-class Aggregator:
+class Aggregator(Parameters):
     """Infers one label a task from the labels of several workers.
 
     Parameters
@@ -135,33 +135,6 @@ class Aggregator:
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.seed = seed
-
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        """A method's own parameters, then those that all have."""
-        names: dict[str, None] = {}
-        for kind in cls.__mro__[:-1]:
-            if "__init__" in vars(kind):
-                parameters = inspect.signature(vars(kind)["__init__"]).parameters.values()
-                names |= dict.fromkeys(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
-        return list(names)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters as they were set (`deep` is there for scikit-learn)."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters by name."""
-        unknown = set(parameters) - set(self._parameter_names())
-        if unknown:
-            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
-        return f"{type(self).__name__}({inside})"
 
     def fit(
         self,

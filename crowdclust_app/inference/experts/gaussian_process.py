@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import time
 import warnings
@@ -24,6 +23,7 @@ from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_ro
 from crowdclust_app.inference.experts.kernel import Kernel, usual_distance
 from crowdclust_app.inference.experts.results import ExpertResults
 from crowdclust_app.inference.experts.sites import CrowdPriors
+from crowdclust_app.inference.parameters import Parameters
 
 _UPDATE_STEPS = 10
 _ROUNDS = 4
@@ -31,7 +31,7 @@ _ROUNDS = 4
 _FARTHEST = 1e100
 
 
-class GaussianProcessExperts(ExpertResults):
+class GaussianProcessExperts(Parameters, ExpertResults):
     """Learns a classifier of items, everybody's expertise and the labels' global noise, all at once.
 
     A Gaussian process gives each item a clean class from its features; the label skilled workers agree on is that
@@ -129,24 +129,6 @@ class GaussianProcessExperts(ExpertResults):
         self.tolerance = tolerance
         self.relearn_every = relearn_every
         self.seed = seed
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters as they were set (`deep` is there for scikit-learn)."""
-        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
-        return {name: getattr(self, name) for name in names}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters by name."""
-        unknown = set(parameters) - set(self.get_params())
-        if unknown:
-            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
-        return f"{type(self).__name__}({inside})"
 
     def fit(
         self,

@@ -1,0 +1,37 @@
+"""The parameters of an estimator by name, as those who know scikit-learn expect them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Parameters:
+    """Gives and changes what the constructors of a class were told by keyword."""
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        """A class's own parameters, then those of the classes that it builds on."""
+        names: dict[str, None] = {}
+        for kind in cls.__mro__[:-1]:
+            if "__init__" in vars(kind):
+                parameters = inspect.signature(vars(kind)["__init__"]).parameters.values()
+                names |= dict.fromkeys(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+        return list(names)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters as they were set (`deep` is there for scikit-learn)."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters by name."""
+        unknown = set(parameters) - set(self._parameter_names())
+        if unknown:
+            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({inside})"
