@@ -18,6 +18,8 @@ from crowdclust_app.inference.crowdclustering.settings import Settings
 # Numbers of clusters that are tried, up to the first after which so many in a row are no better than the best.
 LADDER = (*range(1, 13), 14, 16, 18, 20, 24, 28, 32, 40, 50)
 PATIENCE = 4
+# How many numbers beyond the one that is enough are looked at more closely; below it one is.
+BEYOND = 2
 # The same while label weights and dimensions are compared: there the best of them is enough.
 COARSE = (2, 3, 4, 6, 8, 10, 12, 16, 20)
 # What a cluster has to gain, as a share of what the best number of clusters gains over one cluster.
@@ -101,6 +103,8 @@ class Decision:
         With the settings to begin from; their `clusters` may be "heldout".
     view
         What may be looked at.
+    closely
+        Whether the numbers of clusters around the one that is enough are looked at more closely.
     settings
         What is chosen so far.
     clusters
@@ -111,6 +115,7 @@ class Decision:
 
     trials: Trials
     view: View
+    closely: bool
     settings: Settings = field(init=False)
     clusters: Literal["bound"] | int = field(init=False, default="bound")
     tried: list[tuple[str, float, float]] = field(init=False, default_factory=list)
@@ -119,9 +124,11 @@ class Decision:
     def __post_init__(self) -> None:
         self.settings = self.trials.settings
 
-    def scores(self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int]) -> Scores:
+    def scores(
+        self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
+    ) -> Scores:
         """The scores that may be looked at."""
-        scores = self.trials.scores(settings, clusters, folds)
+        scores = self.trials.scores(settings, clusters, folds, closer)
         if self.view.half is None:
             return scores
         return masked(scores, halves(self.trials, folds) == self.view.half)
@@ -180,14 +187,34 @@ class Decision:
             reached = tried[-1][1].per_label
             since = 0 if reached > best else since + 1
             best = max(best, reached)
+        if self.closely:
+            tried = self.look_closer(tried, most)
         self.tried += [("clusters", float(number), scores.per_label) for number, scores in tried]
         self.by_clusters = with_errors(tried)
         self.clusters = tried[enough(tried)][0]
 
+    def look_closer(self, tried: list[tuple[int, Scores]], most: int) -> list[tuple[int, Scores]]:
+        """The same scores, those of the number that is enough and of its neighbours at their best.
 
-def decide(trials: Trials, view: View, any_weight: bool, any_dimensions: bool) -> Decision:
+        Clusters that have been cut and merged step by step are not the best of their number everywhere, and one
+        number must not be preferred to the next because the next was unlucky.
+        """
+        scores = dict(tried)
+        looked_at: set[int] = set()
+        while True:
+            tried = sorted(scores.items())
+            centre = tried[enough(tried)][0]
+            near = {number for number in range(centre - 1, centre + BEYOND + 1) if 1 < number <= most} - looked_at
+            if not near:
+                return tried
+            for number in sorted(near):
+                scores[number] = self.scores(self.settings, number, self.view.folds, closer=True)
+            looked_at |= near
+
+
+def decide(trials: Trials, view: View, any_weight: bool, any_dimensions: bool, closely: bool) -> Decision:
     """Choose what is to be chosen by what a view shows."""
-    decision = Decision(trials, view)
+    decision = Decision(trials, view, closely)
     decision.choose_settings(any_weight, any_dimensions)
     decision.choose_clusters()
     return decision
@@ -231,7 +258,8 @@ def views(trials: Trials) -> list[tuple[View, View]]:
 def choose(trials: Trials, any_weight: bool, any_dimensions: bool) -> HeldOut:
     """Choose what is to be chosen and say how well that predicts.
 
-    The choice is by all that is held out; how well it predicts is told by choosing again for each fold, by the others.
+    The choice is by all that is held out; how well it predicts is told by choosing again for each fold, by the others,
+    if with a less close look at the numbers of clusters.
 
     Parameters
     ----------
@@ -240,11 +268,13 @@ def choose(trials: Trials, any_weight: bool, any_dimensions: bool) -> HeldOut:
     any_weight, any_dimensions
         Whether label weight and dimensions are to be chosen.
     """
-    everything = decide(trials, View(tuple(range(trials.folds))), any_weight, any_dimensions)
+    everything = decide(trials, View(tuple(range(trials.folds))), any_weight, any_dimensions, True)
     found: list[tuple[Scores, Scores]] = []
     for scored, chosen_by in views(trials):
-        choice = decide(trials, chosen_by, any_weight, any_dimensions)
-        parts = (trials.scores(choice.settings, clusters, scored.folds) for clusters in (choice.clusters, 1))
+        choice = decide(trials, chosen_by, any_weight, any_dimensions, False)
+        parts = (
+            trials.scores(choice.settings, clusters, scored.folds, closer=True) for clusters in (choice.clusters, 1)
+        )
         if scored.half is None:
             found.append((next(parts), next(parts)))
         else:

@@ -92,17 +92,27 @@ def labels_of(table: ResponseTable, consensus: bool) -> Labels:
         items=items.astype(np.int64),
         groups=kept.groups,
         workers=by_worker,
-        half_labels=_half_labels(kept, by_worker, n_workers),
+        half_labels=half_labels(kept.sizes, kept.groups, by_worker, n_workers),
     )
 
 
-def _half_labels(table: ResponseTable, workers: Ints, n_workers: int) -> Floats:
-    """Pairs in one group less half of all pairs, by worker."""
-    response = np.repeat(np.arange(table.n_responses), table.sizes)
-    named = response * (int(table.groups.max()) + 1) + table.groups
+def half_labels(sizes: Ints, groups: Ints, workers: Ints, n_workers: int) -> Floats:
+    """Pairs in one group less half of all pairs, by worker.
+
+    Parameters
+    ----------
+    sizes, workers : ndarray of shape (R,)
+        Items of each response, and who gave it.
+    groups : ndarray of shape (sum M_r,)
+        Group of each of these items.
+    n_workers
+        Number of workers `J`.
+    """
+    response = np.repeat(np.arange(len(sizes)), sizes)
+    named = response * (int(groups.max()) + 1) + groups
     _, first, counts = np.unique(named, return_index=True, return_counts=True)
     same = np.bincount(workers[response[first]], counts * (counts - 1) / 2, minlength=n_workers)
-    pairs = np.bincount(workers, table.sizes * (table.sizes - 1) / 2, minlength=n_workers)
+    pairs = np.bincount(workers, sizes * (sizes - 1) / 2, minlength=n_workers)
     return np.asarray(same - 0.5 * pairs)
 
 

@@ -18,6 +18,7 @@ from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import labels_of
+from crowdclust_app.inference.crowdclustering.exchanging import FEW_ROUNDS, exchanged, pays
 from crowdclust_app.inference.crowdclustering.growth import grow
 from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores
 from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
@@ -175,7 +176,8 @@ class Trials:
     _placed: dict[tuple[int, float, int], Placement] = field(init=False, default_factory=dict)
     _crowds: dict[tuple[int, float, int], Crowd] = field(init=False, default_factory=dict)
     _chains: dict[tuple[int, float, int], dict[int, Ints]] = field(init=False, default_factory=dict)
-    _scored: dict[tuple[int, float, int, str | int], Scores] = field(init=False, default_factory=dict)
+    _exchanged: dict[tuple[int, float, int, int], Ints] = field(init=False, default_factory=dict)
+    _scored: dict[tuple[int, float, int, str | int, bool], Scores] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.fold_of = deal_folds(self.table, self.folds, self.settings.seed)
@@ -213,16 +215,18 @@ class Trials:
         """The most clusters that there can be in each of these folds."""
         return min(len(placement.shown) for placement in self.placements(settings, folds))
 
-    def scores(self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int]) -> Scores:
-        """How these folds are predicted with that many clusters."""
+    def scores(
+        self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
+    ) -> Scores:
+        """How these folds are predicted with that many clusters, which may be looked at more closely (`refined`)."""
         self.placements(settings, folds)
-        return together([self._score(settings, clusters, fold) for fold in folds])
+        return together([self._score(settings, clusters, fold, closer) for fold in folds])
 
-    def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> Scores:
-        key = (settings.dimensions, settings.label_weight, fold, clusters)
+    def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool) -> Scores:
+        key = (settings.dimensions, settings.label_weight, fold, clusters, closer)
         if key not in self._scored:
             crowd = self.crowd(settings, fold)
-            partition, rates = self.refined(settings, clusters, fold)
+            partition, rates = self.refined(settings, clusters, fold, closer)
             spread = crowd.placement.spread_out(partition)
             self._scored[key] = score_table(self.tests[fold], spread, rates, crowd.judge_of)
         return self._scored[key]
@@ -235,10 +239,13 @@ class Trials:
             self._crowds[key] = crowd_of(labels, self.placement(settings, fold))
         return self._crowds[key]
 
-    def refined(self, settings: Settings, clusters: Literal["bound"] | int, fold: int) -> tuple[Ints, Floats]:
+    def refined(
+        self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool = False
+    ) -> tuple[Ints, Floats]:
         """Clusters of the items that the rest of a fold has seen, (n,), and the judges' rates between them, (P, K, K).
 
-        Where the bound says how many clusters there are, they are the mixture's and the rates are the model's.
+        Where the bound says how many clusters there are, they are the mixture's and the rates are the model's. With a
+        `closer` look clusters are exchanged as long as that pays.
         """
         self.check()
         crowd = self.crowd(settings, fold)
@@ -253,14 +260,22 @@ class Trials:
         if clusters not in chain:
             refined = best_partition(labels, places, clusters, settings.seed, crowd.expect, self.check)
             chain[clusters] = refined.partition
-        return chain[clusters], worker_rates(labels, chain[clusters], crowd.expect(chain[clusters]))
+        partition = chain[clusters]
+        if closer and pays(labels):
+            best = (*key, clusters)
+            if best not in self._exchanged:
+                self._exchanged[best] = exchanged(
+                    labels, partition, settings.seed, crowd.expect, self.check, FEW_ROUNDS
+                )
+            partition = self._exchanged[best]
+        return partition, worker_rates(labels, partition, crowd.expect(partition))
 
     def temperature(self, settings: Settings, clusters: int) -> float:
         """How much of independent decisions the labels are: that with which probable clusters predict best."""
         sums = np.zeros(len(TEMPERATURES))
         for fold in range(self.folds):
             crowd = self.crowd(settings, fold)
-            partition, rates = self.refined(settings, clusters, fold)
+            partition, rates = self.refined(settings, clusters, fold, closer=True)
             evidence = evidence_of(crowd.labels, partition, rates)
             shares = log_shares(partition, rates.shape[1])
             test = some_of(self.tests[fold])

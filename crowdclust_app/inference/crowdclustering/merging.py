@@ -1,7 +1,8 @@
 """Partitions of every size, from many clusters down to one: the two that the labels tell apart least are merged.
 
-Clusters that begin as too many and are merged follow the labels. Begun as few, of positions alone, they take two for
-one here and cut one in two there, and no move of single items mends that.
+Clusters that begin as too many and are merged follow the labels. Cut from above, some are cut where the labels of few
+items say so, and are found wrong when there are more; begun as few, of positions alone, they take two for one here and
+cut one in two there, and no move of single items mends that.
 """
 
 from __future__ import annotations
@@ -13,23 +14,15 @@ import numpy as np
 
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.data import Labels
-from crowdclust_app.inference.crowdclustering.refinement import (
-    LEAST_RATE,
-    WORKER_S_PAIRS,
-    best_partition,
-    refine_partition,
-)
-from crowdclust_app.inference.crowdclustering.refinement_kernels import count_pairs
+from crowdclust_app.inference.crowdclustering.dividing import divided
+from crowdclust_app.inference.crowdclustering.merging_costs import nearest_pairs
+from crowdclust_app.inference.crowdclustering.refinement import Refined, best_partition, refine_partition
 
 # Clusters that merging begins from, and how many times as many as are wanted where that is more.
 MOST = 24
 MORE = 1.5
-# Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
-LIKELY_PAIRS = 8
 # Rounds in which items find their places after two clusters have been merged: few have to move.
 ROUNDS_AFTER = 3
-# Pairs that one half counts for in everybody's rate.
-PRIOR_PAIRS = 10.0
 
 
 def chain_of_partitions(
@@ -40,7 +33,7 @@ def chain_of_partitions(
     check: Callable[[], None],
     least: int = 1,
 ) -> dict[int, Ints]:
-    """Put items into clusters, many at first, and merge two at a time.
+    """Cut the items into many clusters and merge them again two at a time; of both ways keep what suits the labels.
 
     Parameters
     ----------
@@ -53,81 +46,34 @@ def chain_of_partitions(
     -------
     dict
         Cluster of each item, by number of clusters, from `least` to the most; a number that was passed over is
-        missing.
+        missing. There is one at least, if of fewer clusters.
     """
     size = min(max(MOST, math.ceil(MORE * least)), labels.n_items)
-    refined = best_partition(labels, places, size, seed, expect, check)
-    found = {len(refined.kept): refined.partition}
+    found = divided(labels, seed, expect, check, size)
+    refined = found[max(found)]
+    if len(refined.kept) < size:
+        # items that nobody has compared are not told apart by labels
+        refined = max(refined, best_partition(labels, places, size, seed, expect, check), key=lambda one: len(one.kept))
+    keep_better(found, refined)
     while len(refined.kept) > least:
         check()
-        k, other = nearest_pair(labels, refined.partition, len(refined.kept))
-        merged = np.where(refined.partition == other, k, refined.partition)
-        merged = np.unique(merged, return_inverse=True)[1].astype(np.int64)
-        refined = refine_partition(labels, merged, expect, check, ROUNDS_AFTER)
-        found[len(refined.kept)] = refined.partition
-    return found
+        k, other = nearest_pairs(labels, refined.partition, len(refined.kept), 1)[0]
+        refined = merged(labels, refined.partition, k, other, expect, check)
+        keep_better(found, refined)
+    fewest = min(least, max(found))
+    return {clusters: one.partition for clusters, one in found.items() if clusters >= fewest}
 
 
-def nearest_pair(labels: Labels, partition: Ints, clusters: int) -> tuple[int, int]:
-    """The two clusters whose merging costs the labels' likelihood least."""
-    same, pairs = (np.zeros((labels.n_workers, clusters, clusters)) for _ in range(2))
-    count_pairs(labels.response_ptr, labels.items, labels.groups, labels.workers, partition, same, pairs)
-    first, second = np.triu_indices(clusters, 1)
-    likely = np.argsort(pooled_costs(same.sum(axis=0), pairs.sum(axis=0)), kind="stable")[:LIKELY_PAIRS]
-    candidates = list(zip(first[likely].tolist(), second[likely].tolist(), strict=True))
-    return min(candidates, key=lambda pair: merging_cost(same, pairs, *pair))
+def merged(
+    labels: Labels, partition: Ints, k: int, other: int, expect: Callable[[Ints], Floats], check: Callable[[], None]
+) -> Refined:
+    """A partition after two of its clusters have become one, and the items have found their places."""
+    together = np.unique(np.where(partition == other, k, partition), return_inverse=True)[1].astype(np.int64)
+    return refine_partition(labels, together, expect, check, ROUNDS_AFTER)
 
 
-def pooled_costs(same: Floats, pairs: Floats) -> Floats:
-    """`merging_cost` of every two clusters, all workers taken for one.
-
-    Parameters
-    ----------
-    same, pairs : ndarray of shape (K, K)
-        Labels of all workers.
-
-    Returns
-    -------
-    ndarray of shape (K (K - 1) / 2,)
-        In the order of `triu_indices(K, 1)`.
-    """
-    first, second = np.triu_indices(len(same), 1)
-    own = cell_fits(same[None], pairs[None])[0]
-    before = own.sum(axis=1)[first] + own.sum(axis=1)[second] - own[first, second]
-    merged = cell_fits((same[first] + same[second])[None], (pairs[first] + pairs[second])[None])[0]
-    number = np.arange(len(first))
-    after = merged.sum(axis=1) - merged[number, first] - merged[number, second]
-    within = (counts[first, first] + counts[first, second] + counts[second, second] for counts in (same, pairs))
-    return np.asarray(before - after - cell_fits(*(counts[None] for counts in within))[0])
-
-
-def merging_cost(same: Floats, pairs: Floats, k: int, other: int) -> float:
-    """By how much the log-likelihood of the labels falls when two clusters become one, in nats.
-
-    Parameters
-    ----------
-    same, pairs : ndarray of shape (J, K, K)
-        Labels of each worker between two clusters, as `count_pairs` counts them.
-    k, other
-        The two.
-    """
-    rest = np.ones(same.shape[1], dtype=bool)
-    rest[[k, other]] = False
-    own = ([k, other, k], [k, other, other])
-    before = fit_of(same[:, k, rest], pairs[:, k, rest]) + fit_of(same[:, other, rest], pairs[:, other, rest])
-    before += fit_of(same[:, own[0], own[1]], pairs[:, own[0], own[1]])
-    after = fit_of(same[:, k, rest] + same[:, other, rest], pairs[:, k, rest] + pairs[:, other, rest])
-    within = (counts[:, own[0], own[1]].sum(axis=1, keepdims=True) for counts in (same, pairs))
-    return before - after - fit_of(*within)
-
-
-def fit_of(same: Floats, pairs: Floats) -> float:
-    """Log-likelihood of labels by each worker's rates, drawn towards everybody's; both (J, cells)."""
-    return float(cell_fits(same, pairs).sum())
-
-
-def cell_fits(same: Floats, pairs: Floats) -> Floats:
-    """What each worker's labels of each cell add to `fit_of`; all (J, ...)."""
-    everybody = (same.sum(axis=0) + 0.5 * PRIOR_PAIRS) / (pairs.sum(axis=0) + PRIOR_PAIRS)
-    rates = np.clip((same + WORKER_S_PAIRS * everybody) / (pairs + WORKER_S_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
-    return np.asarray(same * np.log(rates) + (pairs - same) * np.log1p(-rates))
+def keep_better(found: dict[int, Refined], refined: Refined) -> None:
+    """Keep a partition where none of so many clusters suits the labels as well."""
+    before = found.get(len(refined.kept))
+    if before is None or refined.reached > before.reached:
+        found[len(refined.kept)] = refined

@@ -121,7 +121,8 @@ def refine_partition(
     partition : ndarray of shape (n,)
         Clusters to begin from, from 0 and without gaps.
     expect
-        What the model expects of each worker, given clusters without gaps: (J, K, K).
+        What the model expects of each worker, given clusters without gaps: (J, K, K). It is asked once: a few items
+        more or less hardly change what is expected of a cluster, and the labels have the greater say.
     check
         Is called every round; may raise to stop.
     rounds
@@ -129,9 +130,10 @@ def refine_partition(
     """
     best: Refined | None = None
     kept = np.arange(int(partition.max()) + 1)
+    expected = expect(partition)
     for _ in range(rounds):
         check()
-        rates = worker_rates(labels, partition, expect(partition))
+        rates = worker_rates(labels, partition, expected)
         evidence = evidence_of(labels, partition, rates)
         # each label is in the evidence of both of its items
         reached = float(evidence[np.arange(len(partition)), partition].sum()) / 2.0
@@ -141,7 +143,7 @@ def refine_partition(
         if np.count_nonzero(moved != partition) <= SETTLED * len(partition):
             break
         left, partition = np.unique(moved, return_inverse=True)
-        kept = kept[left]
+        kept, expected = kept[left], expected[:, left[:, None], left]
     assert best is not None
     return best
 

@@ -15,8 +15,8 @@ from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.bound import layer_divergence, position_entropy, worker_divergence
 from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels
+from crowdclust_app.inference.crowdclustering.grouping import grouped
 from crowdclust_app.inference.crowdclustering.growth import grow, grow_to, revise
-from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
 from crowdclust_app.inference.crowdclustering.mixture import Mixture, held_round, one_round, position_prior
 from crowdclust_app.inference.crowdclustering.pools import crowd_of
 from crowdclust_app.inference.crowdclustering.prediction import cluster_shapes, placement_of
@@ -242,10 +242,7 @@ def run_partition(beliefs: Beliefs, clusters: int, reporter: Reporter, origin: F
     """
     mean, variance = beliefs.mean, beliefs.variance
     crowd = crowd_of(beliefs.labels, placement_of(beliefs, beliefs.labels.n_items, origin))
-    places, seed = crowd.placement.places, beliefs.settings.seed
-    chain = chain_of_partitions(crowd.labels, places, seed, crowd.expect, reporter.check, clusters)
-    # where that number was passed over, the next above it
-    partition = chain[min(size for size in chain if size >= min(clusters, max(chain)))]
+    partition = grouped(crowd, clusters, beliefs.settings.seed, reporter.check)
     if reporter.start == 1:
         within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
         beliefs.settings = replace(beliefs.settings, scale=min(beliefs.settings.scale, TIGHTNESS * within))

@@ -181,7 +181,7 @@ def test_what_is_told_is_chosen_by_other_responses_than_those_it_is_told_of(fold
         assert scored.half is not None or not set(scored.folds) & set(chosen_by.folds)
         covered += [(fold, scored.half) for fold in scored.folds]
         # other scores of what is told change nothing about the choice
-        before = decide(trials, chosen_by, True, False)
+        before = decide(trials, chosen_by, True, False, False)
         for key, kept in list(trials._scored.items()):
             if key[2] in scored.folds:
                 hidden = np.ones(len(kept.pairs), dtype=bool)
@@ -189,7 +189,7 @@ def test_what_is_told_is_chosen_by_other_responses_than_those_it_is_told_of(fold
                     hidden = halves(trials, [key[2]]) == scored.half
                 other = np.where(hidden, random.normal(size=len(kept.pairs)) * 50, kept.loglik)
                 trials._scored[key] = Scores(other, kept.pairs, kept.right)
-        after = decide(trials, chosen_by, True, False)
+        after = decide(trials, chosen_by, True, False, False)
         assert (after.settings, after.clusters, after.tried) == (before.settings, before.clusters, before.tried)
     assert covered == ([(0, None), (1, None), (2, None)] if folds == 3 else [(0, 0), (0, 1)])
 
