@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.decisions import decide, take_back
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaigns import Campaign
@@ -112,7 +113,7 @@ def exclude_response(campaign: Campaign, hit: str, worker: str, reason: str) -> 
         raise UserError(f"{worker} has not submitted the HIT {hit}", todo="choose a response that is there")
     if (hit, worker) in exclusions(campaign).responses:
         raise UserError(f"the response of {worker} to {hit} is excluded already", todo="look again")
-    return _decide(campaign, EXCLUDE, {"hit": hit, "worker": worker, "reason": words})
+    return decide(campaign, EXCLUDE, {"hit": hit, "worker": worker, "reason": words})
 
 
 def take_in(campaign: Campaign, hit: str, worker: str) -> None:
@@ -126,7 +127,7 @@ def take_in(campaign: Campaign, hit: str, worker: str) -> None:
     left = exclusions(campaign).responses.get((hit, worker))
     if left is None:
         raise UserError(f"the response of {worker} to {hit} is not excluded", todo="look again")
-    _take_back(campaign, left)
+    take_back(campaign, left.decision)
 
 
 def retire_worker(campaign: Campaign, worker: str, reason: str) -> Decision:
@@ -142,7 +143,7 @@ def retire_worker(campaign: Campaign, worker: str, reason: str) -> Decision:
         raise UserError(f"there is no worker called {worker}", todo="choose one who is there")
     if worker in exclusions(campaign).retired:
         raise UserError(f"{worker} is retired already", todo="look again")
-    return _decide(campaign, RETIRE, {"worker": worker, "reason": words})
+    return decide(campaign, RETIRE, {"worker": worker, "reason": words})
 
 
 def bring_back(campaign: Campaign, worker: str) -> None:
@@ -156,7 +157,7 @@ def bring_back(campaign: Campaign, worker: str) -> None:
     left = exclusions(campaign).retired.get(worker)
     if left is None:
         raise UserError(f"{worker} is not retired", todo="look again")
-    _take_back(campaign, left)
+    take_back(campaign, left.decision)
 
 
 def active_workers(campaign: Campaign) -> tuple[Worker, ...]:
@@ -201,15 +202,3 @@ def _reason(text: str, missing: str) -> str:
     if len(words) > LONGEST_REASON:
         raise UserError(f"the reason is longer than {LONGEST_REASON} letters", todo="shorten it")
     return words
-
-
-def _decide(campaign: Campaign, kind: str, detail: Mapping[str, str]) -> Decision:
-    from crowdclust_app.services.decisions import decide
-
-    return decide(campaign, kind, detail)
-
-
-def _take_back(campaign: Campaign, left: LeftOut) -> None:
-    from crowdclust_app.services.decisions import take_back
-
-    take_back(campaign, left.decision)

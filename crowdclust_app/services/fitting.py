@@ -17,12 +17,15 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.services.baselines import BASELINES, fit_baseline
+from crowdclust_app.services.exclusions import exclusions
 from crowdclust_app.services.fit_progress import FitProgress, Sweeps, reporter
 from crowdclust_app.services.fit_results import FitResult, Run
 from crowdclust_app.services.fit_settings import METHODS, FitSettings
 from crowdclust_app.services.fit_summary import compare_with_truth, summarise
 from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.runs import save_run
 from crowdclust_app.services.stability import cluster_stability
+from crowdclust_app.services.stages import find_stage
 from crowdclust_app.services.workforce import workforce
 
 if TYPE_CHECKING:
@@ -142,10 +145,6 @@ def fit_campaign(
     UserError
         When there is no such stage, or nothing to infer from.
     """
-    from crowdclust_app.services.exclusions import exclusions
-    from crowdclust_app.services.runs import save_run
-    from crowdclust_app.services.stages import find_stage
-
     find_stage(campaign, stage)
     left_out = exclusions(campaign)
     table = campaign.table(stage)

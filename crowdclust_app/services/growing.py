@@ -12,6 +12,7 @@ import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.decisions import decide, standing, take_back
 from crowdclust_app.services.stages import find_stage, stage_hits
 
 if TYPE_CHECKING:
@@ -191,23 +192,17 @@ def mixed_hits(n_earlier: int, n_new: int, settings: PlanSettings) -> list[tuple
 
 def paused(campaign: Campaign) -> bool:
     """Whether no sets are handed out for now."""
-    from crowdclust_app.services.decisions import standing
-
     return bool(standing(campaign, PAUSE))
 
 
 def pause(campaign: Campaign) -> None:
     """Hand out no further sets until `resume`; who is in the middle of one can end it."""
-    from crowdclust_app.services.decisions import decide
-
     if not paused(campaign):
         decide(campaign, PAUSE, {})
 
 
 def resume(campaign: Campaign) -> None:
     """Hand out sets again."""
-    from crowdclust_app.services.decisions import standing, take_back
-
     take_back(campaign, *(decision.number for decision in standing(campaign, PAUSE)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.decisions import decide, standing, take_back
 from crowdclust_app.services.learner_fits import LEARNERS
 from crowdclust_app.services.progress import Progress
 
@@ -126,7 +127,6 @@ def mark_gold(campaign: Campaign, number: int, item: int, yes: bool) -> None:
     UserError
         When the item is not in the question set.
     """
-    from crowdclust_app.services.decisions import decide
     from crowdclust_app.services.verifying import question_set
 
     if item not in question_set(campaign, number).items:
@@ -141,8 +141,6 @@ def mark_gold(campaign: Campaign, number: int, item: int, yes: bool) -> None:
 
 def unmark_gold(campaign: Campaign, number: int, item: int) -> bool:
     """Take back that an item is gold; whether it was."""
-    from crowdclust_app.services.decisions import take_back
-
     found = _marked(campaign, number).get(item)
     if found is not None:
         take_back(campaign, found[1])
@@ -151,8 +149,6 @@ def unmark_gold(campaign: Campaign, number: int, item: int) -> bool:
 
 def _marked(campaign: Campaign, number: int) -> dict[int, tuple[bool, int]]:
     """What stands of each gold item, and the number of that decision."""
-    from crowdclust_app.services.decisions import standing
-
     found = {}
     for decision in standing(campaign, GOLD):
         if decision.detail.get("question_set") == number:

@@ -15,6 +15,7 @@ import numpy as np
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.stages import StageInfo, category_path
 from crowdclust_app.services.categories import Categories, read_categories
+from crowdclust_app.services.stages import stage_list
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -77,8 +78,6 @@ def run_below(campaign: Campaign, stage: str, stages: Sequence[StageInfo]) -> in
 
 def exported_run(campaign: Campaign) -> int | None:
     """The run whose tree is exported when none is chosen; None when there is none."""
-    from crowdclust_app.services.stages import stage_list
-
     stages = stage_list(campaign)
     root = run_below(campaign, WHOLE_COLLECTION, stages)
     return root if root is not None else max((run.number for run in campaign.runs()), default=None)
@@ -107,8 +106,6 @@ def leaves_below(campaign: Campaign, run: Run, cancel: CancelToken | None = None
     dict
         By item's name; items that stay in a cluster of the run itself are not in it.
     """
-    from crowdclust_app.services.stages import stage_list
-
     return _below(campaign, run, stage_list(campaign), cancel)
 
 

@@ -10,6 +10,10 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.annotation import LEASE
+from crowdclust_app.services.growing import paused
+from crowdclust_app.services.reading import count_responses
+from crowdclust_app.services.stages import stage_list
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.stages import StageInfo
@@ -103,9 +107,6 @@ def look_at_pace(campaign: Campaign, now: datetime | None = None) -> Pace:
     now
         A moment with its zone; the present when None.
     """
-    from crowdclust_app.services.annotation import LEASE
-    from crowdclust_app.services.growing import paused
-    from crowdclust_app.services.stages import stage_list
     from crowdclust_app.storage import pace
 
     moment = (now or datetime.now().astimezone()).astimezone()
@@ -158,7 +159,6 @@ def _ready_on(came: Sequence[datetime], left: int, now: datetime) -> date | None
 def responses_since_run(campaign: Campaign) -> int:
     """Responses of the whole collection that its newest run has not seen."""
     from crowdclust_app.domain.campaign import WHOLE_COLLECTION
-    from crowdclust_app.services.reading import count_responses
 
     runs = [run for run in campaign.runs() if run.stage == WHOLE_COLLECTION]
     seen = int(str(runs[-1].summary.get("responses", 0))) if runs else 0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.responses import Response, ResponseTable
+from crowdclust_app.services.exclusions import exclusions_in
 from crowdclust_app.services.figures import WorkerFigures
 
 if TYPE_CHECKING:
@@ -81,7 +82,6 @@ def _stage_table(
 
 def count_responses(campaign: Campaign, stage: str) -> int:
     """How many responses `read_table` has, without reading what is in them."""
-    from crowdclust_app.services.exclusions import exclusions_in
     from crowdclust_app.storage import answers, catalogue
 
     with campaign.database.read() as connection:
@@ -101,7 +101,6 @@ def table_in(
 
     With `stored`, the positions of all responses have been read already.
     """
-    from crowdclust_app.services.exclusions import exclusions_in
     from crowdclust_app.storage import answers, catalogue
 
     item_names = catalogue.item_paths(connection)

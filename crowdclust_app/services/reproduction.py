@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdclust_app.services.exporting import worker_labels
 from crowdclust_app.services.result_tables import Fitted, result_tables
+from crowdclust_app.services.run_verdicts import without_names
 from crowdclust_app.services.simulation import response_rows
 
 if TYPE_CHECKING:
@@ -31,8 +33,6 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
     """
     from crowdclust_app.io.atomic import write_json, write_text
     from crowdclust_app.io.tables import write_table
-    from crowdclust_app.services.exporting import worker_labels
-    from crowdclust_app.services.run_verdicts import without_names
 
     run = view.run
     table, certain = responses_of_run(view)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.carrying_over import carry_over
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.fit_results import FitResult, Run
 from crowdclust_app.services.fit_settings import FitSettings
@@ -74,7 +75,6 @@ def save_run(
     ValueError
         When an array holds Python objects, or the summary something that JSON has no word for (NaN included).
     """
-    from crowdclust_app.services.carrying_over import carry_over
     from crowdclust_app.storage import catalogue, runs
     from crowdclust_app.storage.failures import NotWritableError
 

@@ -16,6 +16,7 @@ from crowdclust_app.services.categories import Categories, read_categories
 from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
 from crowdclust_app.services.leaves import run_below
 from crowdclust_app.services.looking import RunView, view_run
+from crowdclust_app.services.reading import read_tables
 from crowdclust_app.services.stages import FEWEST_ITEMS, default_plan, stage_list
 
 if TYPE_CHECKING:
@@ -139,8 +140,6 @@ def look_at_stages(campaign: Campaign, run: int | None = None, cancel: CancelTok
         The run of its stage to show; where None, or for the other stages, the one that stages below it came from, else
         the newest (`leaves.run_below`).
     """
-    from crowdclust_app.services.reading import read_tables
-
     stages = stage_list(campaign)
     runs = campaign.runs()
     chosen = {stage.name: run_below(campaign, stage.name, stages) for stage in stages}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.decisions import decide, standing
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -191,8 +192,6 @@ def find_criteria(
 
 def group_names(campaign: Campaign) -> tuple[Decision, ...]:
     """What groups are called, oldest first."""
-    from crowdclust_app.services.decisions import standing
-
     return standing(campaign, GROUP_NAME)
 
 
@@ -204,8 +203,6 @@ def name_group(campaign: Campaign, members: Sequence[str], name: str) -> Decisio
     UserError
         When there are no members, or the name is too long or has signs that cannot be seen.
     """
-    from crowdclust_app.services.decisions import decide
-
     words = " ".join(name.split())
     if not members:
         raise UserError("a group without workers has no name", todo="choose a group")
