@@ -58,6 +58,8 @@ class Tiles(NamedTuple):
         Sum of the positions in each tile.
     group_sums : ndarray of shape (groups, D)
         Sum of the positions in each group.
+    flat_group_sums
+        The same memory in one row.
     """
 
     rows: int
@@ -78,13 +80,16 @@ class Tiles(NamedTuple):
     first_group: Ints
     tile_sums: Floats
     group_sums: Floats
+    flat_group_sums: Floats
 
     def apart(self) -> Tiles:
         """The same tiles, to be filled apart from these."""
+        group_sums = np.empty_like(self.group_sums)
         return self._replace(
             features=aligned(len(self.features)),
             tile_sums=np.empty_like(self.tile_sums),
-            group_sums=np.empty_like(self.group_sums),
+            group_sums=group_sums,
+            flat_group_sums=group_sums.reshape(-1),
         )
 
 

@@ -148,6 +148,7 @@ def tiles_of(labels: Labels, dimensions: int) -> Tiles:
     groups_by_item = np.empty_like(groups)
     groups_by_item[place] = groups
     rows = padded(dimensions * (dimensions + 1) // 2 + dimensions, FEATURES)
+    group_sums = np.empty((len(group), dimensions))
     return Tiles(
         rows=rows,
         features=aligned(rows * int(ptr[-1])),
@@ -166,7 +167,8 @@ def tiles_of(labels: Labels, dimensions: int) -> Tiles:
         groups=groups_by_item.astype(np.int64),
         first_group=_starts(np.bincount(group // most, minlength=n_responses)),
         tile_sums=np.empty((len(first), dimensions)),
-        group_sums=np.empty((len(group), dimensions)),
+        group_sums=group_sums,
+        flat_group_sums=group_sums.reshape(-1),
     )
 
 

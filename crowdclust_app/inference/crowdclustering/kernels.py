@@ -37,12 +37,15 @@ from crowdclust_app.inference.crowdclustering.vectors import (
     add_rows,
     combine,
     curve,
+    fetch,
     set_rows,
     sum_rows,
     take_rows,
     weigh,
 )
 
+# Numbers of a tile that are brought near before they are needed, where there are more than so many in all.
+MOST_AHEAD, NEAR = 2048, 131_072
 # The product of this many factors of at most 2 in every lane is still a double.
 FACTORS = 512 * LANES
 
@@ -201,6 +204,26 @@ def pull_item(tiles: Tiles, judges: Judges, weight: float, h: int, a: int, D: in
             add_combined(work.pull, 0, 1, judges.flat_weights, base, columns, rows, work.shift, 0, columns, 1.0)
 
 
+@part
+def look_ahead(tiles: Tiles, judges: Judges, next_one: int, second: int, D: int) -> None:
+    """Have near what the next two appearances need: which groups, then where these are, the tile and the workers."""
+    h = tiles.item_tile[second]
+    answers = tiles.answer_ptr[h + 1] - tiles.answer_ptr[h]
+    fetch(tiles.groups, tiles.group_ptr[h] + tiles.item_column[second] * answers, answers)
+    h = tiles.item_tile[next_one]
+    begin, end = tiles.answer_ptr[h], tiles.answer_ptr[h + 1]
+    if len(tiles.features) > NEAR:
+        length = tiles.rows * (tiles.ptr[h + 1] - tiles.ptr[h])
+        fetch(tiles.features, tiles.rows * tiles.ptr[h], min(length, MOST_AHEAD))
+    first = tiles.group_ptr[h] + tiles.item_column[next_one] * (end - begin)
+    for x in range(end - begin):
+        fetch(tiles.flat_group_sums, tiles.groups[first + x] * D, 1)
+    if len(judges.flat_moments) > NEAR:
+        size = len(judges.flat_moments) // len(judges.bias)
+        for x in range(begin, end):
+            fetch(judges.flat_moments, tiles.answer_workers[x] * size, size)
+
+
 @kernel
 def sweep_items(
     tiles: Tiles,
@@ -227,12 +250,16 @@ def sweep_items(
         Working memory.
     """
     D = mean.shape[1]
-    for i in items:
+    for n in range(len(items)):
+        i = items[n]
+        first, last = tiles.item_ptr[i], tiles.item_ptr[i + 1]
+        after = tiles.item_ptr[items[min(n + 1, len(items) - 1)]]
         describe(mean, variance, i, D, work.points)
         work.total[:] = 0.0
         for d in range(D):
             work.shift[d] = prior_shift[i, d]
-        for k in range(tiles.item_ptr[i], tiles.item_ptr[i + 1]):
+        for k in range(first, last):
+            look_ahead(tiles, judges, k + 1 if k + 1 < last else after, k + 2 if k + 2 < last else after, D)
             pull_item(tiles, judges, weight, tiles.item_tile[k], tiles.item_column[k], D, work)
         q = 0
         for d in range(D):
@@ -244,7 +271,7 @@ def sweep_items(
                 q += 1
         solve(work.precision, work.shift, mean, variance, i)
         describe(mean, variance, i, D, work.points)
-        for k in range(tiles.item_ptr[i], tiles.item_ptr[i + 1]):
+        for k in range(first, last):
             place(tiles, tiles.item_tile[k], tiles.item_column[k], D, work.points)
 
 

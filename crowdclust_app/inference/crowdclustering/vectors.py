@@ -22,6 +22,8 @@ from crowdclust_app.inference.crowdclustering.arrays import EVEN, FEATURES, LANE
 
 __all__ = ["IGNORED", "add_combined", "add_rows", "combine", "curve", "set_rows", "sum_rows", "take_rows", "weigh"]
 
+# Numbers that the processor reads at once.
+LINE = 8
 # In place of the square of a pair that does not count.
 IGNORED = -1e300
 # Rounding may have left squares at zero or just below.
@@ -234,6 +236,25 @@ def take_rows(typing_context: Any, features: Any, at: Any, stride: Any, out: Any
         return w.done
 
     return _NOTHING(features, _WHOLE, _WHOLE, out, _WHOLE), build
+
+
+@_function
+def fetch(typing_context: Any, array: Any, begin: Any, length: Any) -> Any:
+    """Have the processor bring some entries near that will be needed soon; nothing else happens."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        array, begin, length = w.arguments
+        start = w.place(array, begin)
+        near = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [near, _SHORT, _SHORT, _SHORT])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
+        how = [ir.Constant(_SHORT, value) for value in (0, 3, 1)]
+        with w.loop(length, LINE) as (b, _):
+            builder.call(function, [builder.bitcast(w.place(start, b), near), *how])
+        return w.done
+
+    return _NOTHING(array, _WHOLE, _WHOLE), build
 
 
 @_function
