@@ -23,8 +23,10 @@ from crowdclust_app.inference.crowdclustering.data import Labels, tiles_of
 from crowdclust_app.inference.crowdclustering.order import STRETCH, Order, order_of
 from crowdclust_app.inference.crowdclustering.priors import WorkerPrior, independent_prior, shared_prior
 from crowdclust_app.inference.crowdclustering.settings import Settings
-from crowdclust_app.inference.crowdclustering.worker_kernels import fill_pair_feature_moments, fill_second_moments
+from crowdclust_app.inference.crowdclustering.worker_kernels import fill_second_moments, solve_workers
 
+# Multiplications that solving for the workers must take to be worth sharing out.
+WORTH_SHARING = 500_000
 # Initial variances as a share of the prior's.
 INITIAL_SHARE = 0.1
 
@@ -64,15 +66,6 @@ def second_moments(mean: Floats, variance: Floats) -> Floats:
     rows, columns = np.triu_indices(mean.shape[-1])
     found = np.empty((len(mean), len(rows), len(rows)))
     fill_second_moments(np.ascontiguousarray(mean), np.ascontiguousarray(variance), rows, columns, found)
-    return found
-
-
-def pair_feature_moments(gamma: Floats, dimensions: int) -> Floats:
-    """`G = sum lambda E[phi phi']` from `Gamma = sum Z' Lambda Z` (section 5): (J, P, P) to (J, P, P)."""
-    rows, columns = np.triu_indices(dimensions)
-    gamma = np.ascontiguousarray(gamma)
-    found = np.empty_like(gamma)
-    fill_pair_feature_moments(gamma, vech_table(dimensions), rows, columns, found)
     return found
 
 
@@ -220,25 +213,33 @@ class Beliefs:
             As of `sum_labels`: the first two for the biases, with the new weights and every `Delta` as it was
             before; the third the bound before.
         """
-        D = self.settings.dimensions
-        sums = self._sum()
-        weight = self.settings.label_weight
-        P = D * (D + 1) // 2
-        gamma = self._by_worker(sums.gamma[:, :, :P])
-        precision = -2.0 * weight * pair_feature_moments(gamma + gamma.transpose(0, 2, 1), D)
-        precision += np.diag(1.0 / self.prior.weight_variances)
-        cross = self._by_worker(sums.cross[:, :, :D])
-        both = 2.0 * self.biases[:, None, None] * (cross + cross.transpose(0, 2, 1))
-        both = weight * (both + self._by_worker(sums.labels))
-        both[:, np.arange(D), np.arange(D)] *= 0.5
-        right = vech(both) + self.prior.weight_means / self.prior.weight_variances
-        bound = self._per_worker(sums)[:, 2]
-        solution = np.linalg.solve(precision, right[..., None])[..., 0]
-        self.weights = unvech(np.asarray(solution, dtype=np.float64), D)
-        self.weight_variances = unvech(1.0 / np.diagonal(precision, axis1=1, axis2=2), D)
+        J, D, _ = self.weights.shape
+        old, upper = np.ascontiguousarray(self.weights), np.triu_indices(D)
+        self.weights, self.weight_variances, found = np.empty_like(old), np.empty_like(old), np.empty((J, 3))
+        sums, pointers = self._sum(), np.searchsorted(self.order.chunk_workers, np.arange(J + 1))
+
+        def solve(first: int, last: int) -> None:
+            solve_workers(
+                sums,
+                pointers,
+                self.labels.half_labels,
+                self.biases,
+                old,
+                self.prior.weight_means,
+                self.prior.weight_variances,
+                self.settings.label_weight,
+                vech_table(D),
+                *upper,
+                first,
+                last,
+                self.weights,
+                self.weight_variances,
+                found,
+            )
+
+        worth = J * len(upper[0]) ** 3 >= WORTH_SHARING
+        self.crew.share(solve, cuts(np.ones(J, dtype=np.int64), self.crew.size if worth else 1))
         self.refresh_workers()
-        found = self._per_worker(sums)
-        found[:, 2] = bound
         return found
 
     def sum_labels(self) -> Floats:

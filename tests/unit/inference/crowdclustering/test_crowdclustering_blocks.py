@@ -83,17 +83,6 @@ def test_the_biases_update_as_label_by_label(dimensions, weight):
     np.testing.assert_array_equal(beliefs.judges.bias, beliefs.biases)
 
 
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
-def test_pair_feature_moments_follow_from_the_items_moments(dimensions):
-    beliefs = beliefs_for(dimensions)
-    points = blocks.vech(
-        beliefs.mean[:, :, None] * beliefs.mean[:, None, :] + np.eye(dimensions) * beliefs.variance[:, None, :]
-    )
-    gamma = np.outer(points[0], points[1])
-    found = blocks.pair_feature_moments((gamma + gamma.T)[None], dimensions)[0]
-    np.testing.assert_allclose(found, slow.feature_moments(beliefs, 0, 1), **EXACT)
-
-
 def test_large_responses_are_summed_in_pieces():
     # more partners than factors fit into one product
     random = np.random.default_rng(3)
