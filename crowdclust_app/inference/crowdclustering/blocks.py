@@ -160,7 +160,7 @@ class Beliefs:
 
     def refresh_items(self) -> None:
         """Bring the tiles up to date after positions were set from outside."""
-        kernels.fill_tiles(self.tiles, self.mean, self.variance)
+        kernels.fill_tiles(self.tiles, self.mean, self.variance, self.work[0])
 
     def refresh_workers(self) -> None:
         """Bring what the kernels need of the workers up to date."""

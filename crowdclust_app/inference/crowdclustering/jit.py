@@ -7,12 +7,17 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["kernel", "part"]
+__all__ = ["bare_kernel", "bare_part", "kernel", "part"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Sums may be reordered so that they vectorise. Nothing is assumed about NaN and infinity.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+
+
+# Of a function that makes no arrays: counting who uses which would take as long as small responses do, and threads
+# would wait for each other's counts.
+BARE = {"_nrt": False}
 
 
 def kernel(function: Function) -> Function:
@@ -21,7 +26,29 @@ def kernel(function: Function) -> Function:
     Numba keeps the code beside the module, or in the user's cache folder when the package's folder is read-only.
     Where neither can be written it refuses at import; then the code is compiled anew in every process.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": REORDER}
+    return _kernel(function, {})
+
+
+def bare_kernel(function: Function) -> Function:
+    """Like `kernel`, for a function that makes no arrays."""
+    return _kernel(function, BARE)
+
+
+def part(function: Function) -> Function:
+    """Compile a function that is merged into the kernels of its module.
+
+    It has to be in the same file as they are: Numba looks at that file alone to see whether cached code is old.
+    """
+    return _part(function, {})
+
+
+def bare_part(function: Function) -> Function:
+    """Like `part`, for bare kernels."""
+    return _part(function, BARE)
+
+
+def _kernel(function: Function, more: dict[str, Any]) -> Function:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, **more}
     try:
         return cast(Function, njit(cache=True, **options)(function))
     except RuntimeError as error:
@@ -30,9 +57,6 @@ def kernel(function: Function) -> Function:
         return cast(Function, njit(**options)(function))
 
 
-def part(function: Function) -> Function:
-    """Compile a function that is merged into the kernels of its module.
-
-    It has to be in the same file as they are: Numba looks at that file alone to see whether cached code is old.
-    """
-    return cast(Function, njit(nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True)(function))
+def _part(function: Function, more: dict[str, Any]) -> Function:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, **more}
+    return cast(Function, njit(forceinline=True, **options)(function))

@@ -30,7 +30,7 @@ from crowdclust_app.inference.crowdclustering.arrays import (
     Sums,
     Tiles,
 )
-from crowdclust_app.inference.crowdclustering.jit import kernel, part
+from crowdclust_app.inference.crowdclustering.jit import bare_kernel, bare_part
 from crowdclust_app.inference.crowdclustering.vectors import (
     IGNORED,
     add_combined,
@@ -50,19 +50,19 @@ MOST_AHEAD, NEAR = 2048, 131_072
 FACTORS = 512 * LANES
 
 
-@part
+@bare_part
 def at(base: int, row: int, width: int, column: int) -> int:
     """Position of one entry of a tile; unsigned, or every access would first look for a negative index."""
     return np.uintp(base) + np.uintp(row) * np.uintp(width) + np.uintp(column)  # type: ignore[return-value]
 
 
-@part
+@bare_part
 def whole(length: int, to: int) -> int:
     """The least multiple of `to` that is no less."""
     return (length + to - 1) // to * to
 
 
-@part
+@bare_part
 def face(judges: Judges, j: int, D: int, points: Floats, first: int, work: Scratch) -> None:
     """For an item with the features from `first` on and worker `j`: `R Z_a` and `2 t M m_a`."""
     P = D * (D + 1) // 2
@@ -75,7 +75,7 @@ def face(judges: Judges, j: int, D: int, points: Floats, first: int, work: Scrat
     combine(points, first + P, 1, judges.flat_weights, base, columns, rows, work.coefficients, P, columns, twice)
 
 
-@part
+@bare_part
 def squares(tiles: Tiles, judges: Judges, h: int, j: int, start: int, first: int, work: Scratch) -> None:
     """`Delta^2` with the partners from column `start` of tile `h` on, into cells from `first` on; needs `face`."""
     width = tiles.ptr[h + 1] - tiles.ptr[h]
@@ -87,7 +87,7 @@ def squares(tiles: Tiles, judges: Judges, h: int, j: int, start: int, first: int
         add_rows(work.coefficients, q, tiles.features, begin + q * width, width, cells, first, length, 0.0)
 
 
-@part
+@bare_part
 def gather(tiles: Tiles, h: int, start: int, first: int, work: Scratch, place: int) -> None:
     """Sum `lambda_b Z_b` and `lambda_b m_b` over the partners from column `start` on. Padding is zero."""
     width = tiles.ptr[h + 1] - tiles.ptr[h]
@@ -97,7 +97,7 @@ def gather(tiles: Tiles, h: int, start: int, first: int, work: Scratch, place: i
         sum_rows(work.curvature, first, tiles.features, row, width, width - start, work.partners, place + q)
 
 
-@part
+@bare_part
 def place(tiles: Tiles, h: int, column: int, D: int, point: Floats) -> None:
     """Write an item's `Z` and `m` into its column of a tile, and move the sums of the groups it is in."""
     P = D * (D + 1) // 2
@@ -115,7 +115,7 @@ def place(tiles: Tiles, h: int, column: int, D: int, point: Floats) -> None:
             tiles.group_sums[tiles.groups[x], d] += moved
 
 
-@part
+@bare_part
 def describe(mean: Floats, variance: Floats, item: int, D: int, point: Floats) -> None:
     """Write `Z` and `m` of an item."""
     q = 0
@@ -129,7 +129,7 @@ def describe(mean: Floats, variance: Floats, item: int, D: int, point: Floats) -
         point[q + d] = mean[item, d]
 
 
-@part
+@bare_part
 def solve(matrix: Floats, right: Floats, mean: Floats, variance: Floats, item: int) -> None:
     """Mean `matrix^-1 right` and variances `1 / diag(matrix)` of one item; Cholesky in place, lower triangle."""
     D = mean.shape[1]
@@ -156,21 +156,20 @@ def solve(matrix: Floats, right: Floats, mean: Floats, variance: Floats, item: i
         mean[item, d] = s / matrix[d, d]
 
 
-@kernel
-def fill_tiles(tiles: Tiles, mean: Floats, variance: Floats) -> None:
+@bare_kernel
+def fill_tiles(tiles: Tiles, mean: Floats, variance: Floats, work: Scratch) -> None:
     """Write all items' moments into all tiles, and sum their positions."""
     D = mean.shape[1]
-    point = np.zeros(D * (D + 3) // 2)
     tiles.tile_sums[:] = 0.0
     tiles.group_sums[:] = 0.0
     tiles.features[:] = 0.0
     for h in range(len(tiles.sizes)):
         for column in range(tiles.sizes[h]):
-            describe(mean, variance, tiles.items[tiles.ptr[h] + column], D, point)
-            place(tiles, h, column, D, point)
+            describe(mean, variance, tiles.items[tiles.ptr[h] + column], D, work.points)
+            place(tiles, h, column, D, work.points)
 
 
-@part
+@bare_part
 def pull_item(tiles: Tiles, judges: Judges, weight: float, h: int, a: int, D: int, work: Scratch) -> None:
     """Add what the answers to a tile say of the item in its column `a`, whose features are in `work.points`."""
     P = D * (D + 1) // 2
@@ -204,7 +203,7 @@ def pull_item(tiles: Tiles, judges: Judges, weight: float, h: int, a: int, D: in
             add_combined(work.pull, 0, 1, judges.flat_weights, base, columns, rows, work.shift, 0, columns, 1.0)
 
 
-@part
+@bare_part
 def look_ahead(tiles: Tiles, judges: Judges, next_one: int, second: int, D: int) -> None:
     """Have near what the next two appearances need: which groups, then where these are, the tile and the workers."""
     h = tiles.item_tile[second]
@@ -224,7 +223,7 @@ def look_ahead(tiles: Tiles, judges: Judges, next_one: int, second: int, D: int)
             fetch(judges.flat_moments, tiles.answer_workers[x] * size, size)
 
 
-@kernel
+@bare_kernel
 def sweep_items(
     tiles: Tiles,
     judges: Judges,
@@ -275,7 +274,7 @@ def sweep_items(
             place(tiles, tiles.item_tile[k], tiles.item_column[k], D, work.points)
 
 
-@part
+@bare_part
 def square_rows(tiles: Tiles, judges: Judges, h: int, j: int, D: int, first: int, work: Scratch) -> tuple[int, int]:
     """Squares of the pairs `a < b` in the rows from `first` on, as many rows as fit.
 
@@ -302,7 +301,7 @@ def square_rows(tiles: Tiles, judges: Judges, h: int, j: int, D: int, first: int
     return a, filled
 
 
-@part
+@bare_part
 def weigh_cells(filled: int, work: Scratch) -> tuple[float, float]:
     """Turn `Delta^2` into `lambda`, 0 where no pair counts; return `sum lambda`, `sum log g(Delta) - Delta / 2`."""
     curved, bound = 0.0, 0.0
@@ -315,7 +314,7 @@ def weigh_cells(filled: int, work: Scratch) -> tuple[float, float]:
     return curved, bound
 
 
-@part
+@bare_part
 def add_products(rows: int, D: int, work: Scratch, c: int, sums: Sums) -> None:
     """Add the outer products of points and the sums of their partners."""
     P = D * (D + 1) // 2
@@ -333,7 +332,7 @@ def add_products(rows: int, D: int, work: Scratch, c: int, sums: Sums) -> None:
         add_combined(points, P + d, row, partners, P, row, even, sums.flat_cross, out, columns, 1.0)
 
 
-@part
+@bare_part
 def add_groups(tiles: Tiles, r: int, D: int, c: int, out: Floats) -> None:
     """Add `sum l / 2 m_a m_b'` over the ordered pairs of a response: what is in one group less half of everything."""
     P = D * (D + 1) // 2
@@ -355,7 +354,7 @@ def add_groups(tiles: Tiles, r: int, D: int, c: int, out: Floats) -> None:
                 out[c, d, e] += s * tiles.group_sums[group, e]
 
 
-@kernel
+@bare_kernel
 def sum_labels(tiles: Tiles, judges: Judges, chunks: Ints, first: int, last: int, sums: Sums, work: Scratch) -> None:
     """Sums over pairs `a < b` for the workers (section 5) and the likelihood's bound (section 2).
 
