@@ -22,6 +22,8 @@ from crowdclust_app.inference.crowdclustering.arrays import EVEN, FEATURES, LANE
 
 __all__ = ["IGNORED", "add_combined", "add_rows", "combine", "curve", "set_rows", "sum_rows", "take_rows", "weigh"]
 
+# Vectors of columns that are added up side by side: in four dimensions second moments have so many, in six twice.
+AT_ONCE = 3
 # Numbers that the processor reads at once.
 LINE = 8
 # In place of the square of a pair that does not count.
@@ -111,9 +113,10 @@ class _Writer:
         """Its value."""
         return self.builder.load(variable, typ=_VECTOR)
 
-    def loop(self, length: Any, step: int = LANES) -> Any:
+    def loop(self, length: Any, step: int = LANES, begin: Any = None) -> Any:
         """A loop in steps of whole vectors."""
-        return cgutils.for_range_slice(self.builder, ir.Constant(_INT, 0), length, ir.Constant(_INT, step), intp=_INT)
+        first = ir.Constant(_INT, 0) if begin is None else begin
+        return cgutils.for_range_slice(self.builder, first, length, ir.Constant(_INT, step), intp=_INT)
 
     def totals(self, vectors: list[Any]) -> Any:
         """The sums of the lanes of each of up to `LANES` vectors, side by side."""
@@ -284,17 +287,27 @@ def _combination(add: bool) -> _Build:
         w = _Writer(context, builder, signature, arguments)
         factors, f, skip, matrix, m, stride, rows, out, o, length, scale = w.arguments
         scale = w.spread(scale)
-        with w.loop(length) as (b, _):
-            sums = [w.variable(0.0) for _ in range(EVEN)]
-            column, target = builder.add(m, b), builder.add(o, b)
-            with w.loop(rows, EVEN) as (p, _):
-                for more, variable in enumerate(sums):
-                    row = w.plus(p, more)
-                    factor = w.spread(w.number(factors, builder.add(f, builder.mul(row, skip))))
-                    vector = w.load(matrix, builder.add(column, builder.mul(row, stride)))
-                    builder.store(w.multiply_add(factor, vector, w.get(variable)), variable)
-            found = builder.fmul(builder.fadd(*map(w.get, sums)), scale, flags=_FUSED)
-            w.store(builder.fadd(w.load(out, target), found, flags=_FUSED) if add else found, out, target)
+
+        def columns(begin: Any, end: Any, count: int) -> None:
+            """So many vectors of columns at once: a factor is read once for all of them."""
+            with w.loop(end, count * LANES, begin) as (b, _):
+                sums = [[w.variable(0.0) for _ in range(count)] for _ in range(EVEN)]
+                with w.loop(rows, EVEN) as (p, _):
+                    for more, variables in enumerate(sums):
+                        row = w.plus(p, more)
+                        factor = w.spread(w.number(factors, builder.add(f, builder.mul(row, skip))))
+                        start = builder.add(builder.add(m, b), builder.mul(row, stride))
+                        for place, variable in enumerate(variables):
+                            vector = w.load(matrix, w.plus(start, place * LANES))
+                            builder.store(w.multiply_add(factor, vector, w.get(variable)), variable)
+                for place, pair in enumerate(zip(*sums, strict=True)):
+                    found = builder.fmul(builder.fadd(*map(w.get, pair)), scale, flags=_FUSED)
+                    target = w.plus(builder.add(o, b), place * LANES)
+                    w.store(builder.fadd(w.load(out, target), found, flags=_FUSED) if add else found, out, target)
+
+        at_once = builder.sub(length, builder.urem(length, ir.Constant(_INT, AT_ONCE * LANES)))
+        columns(ir.Constant(_INT, 0), at_once, AT_ONCE)
+        columns(at_once, length, 1)
         return w.done
 
     return build
