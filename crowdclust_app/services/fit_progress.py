@@ -31,7 +31,7 @@ class FitProgress(ProgressReport):
     bound
         The bound now; monotone inside a phase only.
     clusters
-        Clusters now.
+        Clusters now; while responses are held out, those that are tried, 0 in between.
     seconds
         Since the fit began.
     """
@@ -117,6 +117,8 @@ def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1)
 
 def _in_words(snapshot: Snapshot) -> str:
     """How far a fit has come, in one line."""
+    if snapshot.phase == "heldout" and snapshot.clusters:
+        return f"holding responses out, fit {snapshot.start}, clusters tried: {snapshot.clusters}"
     if snapshot.phase == "heldout":
         return f"holding responses out, fit {snapshot.start} of at most {snapshot.starts}, sweep {snapshot.iteration}"
     found = "" if snapshot.phase == "layers" else f", {snapshot.clusters} clusters"

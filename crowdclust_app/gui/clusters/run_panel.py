@@ -304,7 +304,8 @@ def progress_in_words(report: ProgressReport) -> str:
         return report.text if report.total else "Preparing (the first run on a computer takes longer)"
     if report.phase == "heldout":
         fits = f"held-out fit {report.start} of at most {report.starts}"
-        return " · ".join([fits, f"sweep {report.iteration}", people_time(report.seconds)])
+        doing = f"clusters tried: {report.clusters}" if report.clusters else f"sweep {report.iteration}"
+        return " · ".join([fits, doing, people_time(report.seconds)])
     phase = {"layers": "positions", "mixture": "clusters", "joint": "joint"}.get(report.phase, report.phase)
     parts = [f"start {report.start} of {report.starts}", f"{phase}, sweep {report.iteration}"]
     if report.phase != "layers":

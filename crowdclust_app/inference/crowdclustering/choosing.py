@@ -26,9 +26,10 @@ COARSE = (2, 3, 4, 6, 8, 10, 12, 16, 20)
 PRICE = 0.01
 # A difference of so many standard errors is believed.
 SURE = 2.0
-# What is preferred for other reasons, a lower label weight or fewer clusters, is as good if it lacks less than this
-# part of a standard error.
+# What is preferred for other reasons is as good if it lacks less than so many standard errors: a lower label weight,
+# and fewer clusters, of which one too many by chance of the folds is worse than one too few.
 EQUAL = 0.5
+EQUAL_CLUSTERS = 1.0
 # Label weights and dimensions, in the order in which they are tried, as long as each is better than those before.
 WEIGHTS = (1.0, 0.5, 0.25, 0.1)
 MORE_DIMENSIONS = (4, 6)
@@ -46,8 +47,8 @@ def enough(tried: Sequence[tuple[int, Scores]]) -> int:
 
     Every cluster costs a share `PRICE` of what the best number of clusters gains over one cluster. More clusters than
     there are still predict a little better when they cut along the positions' spread inside a cluster; they gain less
-    than that. Fewer clusters are as good where, prices paid, they lack less than `EQUAL` standard errors of the
-    difference. Where the gain is not twice its standard error, or less than `NOTHING`, one cluster is enough.
+    than that. Fewer clusters are as good where, prices paid, they lack less than `EQUAL_CLUSTERS` standard errors of
+    the difference. Where the gain is not twice its standard error, or less than `NOTHING`, one cluster is enough.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def enough(tried: Sequence[tuple[int, Scores]]) -> int:
     top = int(np.argmax(gains))
     for place in range(top):
         error = mean_and_error(tried[top][1].loglik - tried[place][1].loglik, best.pairs)[1]
-        if gains[top] - gains[place] < EQUAL * error:
+        if gains[top] - gains[place] < EQUAL_CLUSTERS * error:
             return place
     return top
 

@@ -6,7 +6,7 @@ What predicts them is fitted layer by layer to the others alone; `choosing` choo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -28,6 +28,7 @@ from crowdclust_app.inference.crowdclustering.prediction import (
     Scores,
     base_rates,
     placement_of,
+    score_probable,
     score_table,
     together,
 )
@@ -35,17 +36,20 @@ from crowdclust_app.inference.crowdclustering.refinement import (
     best_partition,
     evidence_of,
     log_shares,
-    soft_loglik,
     tempered,
     worker_rates,
 )
+from crowdclust_app.inference.crowdclustering.refining import usual_temperature
 from crowdclust_app.inference.crowdclustering.schedule import HELD_OUT, Reporter, Snapshot, run_layers
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
 # How much of independent decisions the labels of responses may be.
 TEMPERATURES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01)
-# Responses of a fold by which that is told.
+# Decisions in the labels of one item in one response while settings are compared: what predicts held-out responses of
+# simulated campaigns best; with fewer, small clusters are blurred.
+DECISIONS = 4.0
+# Responses of a fold by which the temperature is told.
 ENOUGH_RESPONSES = 300
 # With so many held-out pair labels another fold says nothing new: a large campaign needs one fold, a small one all.
 ENOUGH_LABELS = 40_000
@@ -189,6 +193,13 @@ class Trials:
         if self.cancel is not None:
             self.cancel.check()
 
+    def tell(self, settings: Settings, clusters: Literal["bound"] | int) -> None:
+        """Say which number of clusters is tried, 0 for those of the bound."""
+        if self.progress is not None:
+            number = clusters if isinstance(clusters, int) else 0
+            most, seconds = max(self.planned, self.done), time.perf_counter() - self.began
+            self.progress(Snapshot(self.done, most, HELD_OUT, settings.layer_rounds, 0.0, number, seconds))
+
     def train(self, fold: int) -> ResponseTable:
         """All responses but those of a fold."""
         return self.table.take((self.fold_of >= 0) & (self.fold_of != fold))
@@ -225,11 +236,27 @@ class Trials:
     def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool) -> Scores:
         key = (settings.dimensions, settings.label_weight, fold, clusters, closer)
         if key not in self._scored:
+            self.tell(settings, clusters)
             crowd = self.crowd(settings, fold)
             partition, rates = self.refined(settings, clusters, fold, closer)
-            spread = crowd.placement.spread_out(partition)
-            self._scored[key] = score_table(self.tests[fold], spread, rates, crowd.judge_of)
+            test = self.tests[fold]
+            if clusters == "bound":
+                spread = crowd.placement.spread_out(partition)
+                self._scored[key] = score_table(test, spread, rates, crowd.judge_of)
+            else:
+                probable = self.probable(crowd, partition, rates, [usual_temperature(crowd.labels, DECISIONS)])
+                self._scored[key] = score_probable(test, next(probable), rates, crowd.judge_of)
         return self._scored[key]
+
+    def probable(self, crowd: Crowd, partition: Ints, rates: Floats, temperatures: Sequence[float]) -> Iterator[Floats]:
+        """Probabilities of the clusters for all items at each temperature, -1 for those not shown; (N, K)."""
+        evidence = evidence_of(crowd.labels, partition, rates)
+        shares = log_shares(partition, rates.shape[1])
+        for temperature in temperatures:
+            self.check()
+            memberships = np.full((self.table.n_items, rates.shape[1]), -1.0)
+            memberships[crowd.placement.shown] = tempered(evidence, shares, temperature)
+            yield memberships
 
     def crowd(self, settings: Settings, fold: int) -> Crowd:
         """The rest of a fold as clusters are held against it."""
@@ -276,14 +303,9 @@ class Trials:
         for fold in range(self.folds):
             crowd = self.crowd(settings, fold)
             partition, rates = self.refined(settings, clusters, fold, closer=True)
-            evidence = evidence_of(crowd.labels, partition, rates)
-            shares = log_shares(partition, rates.shape[1])
             test = some_of(self.tests[fold])
-            for place, temperature in enumerate(TEMPERATURES):
-                self.check()
-                memberships = np.zeros((self.table.n_items, rates.shape[1]))
-                memberships[crowd.placement.shown] = tempered(evidence, shares, temperature)
-                sums[place] += soft_loglik(test, memberships, rates, crowd.judge_of)
+            for place, memberships in enumerate(self.probable(crowd, partition, rates, TEMPERATURES)):
+                sums[place] += score_probable(test, memberships, rates, crowd.judge_of).loglik.sum()
         return float(TEMPERATURES[int(np.argmax(sums))])
 
     def base_scores(self) -> tuple[Scores, Scores]:

@@ -15,7 +15,7 @@ from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.confusion import activity_moments, calibrated_confusion
-from crowdclust_app.inference.crowdclustering.prediction_kernels import score_responses
+from crowdclust_app.inference.crowdclustering.prediction_kernels import score_memberships, score_responses
 
 # No probability is nearer to 0 or 1: one label must not outweigh everything.
 LEAST_PROBABILITY = 1e-9
@@ -165,6 +165,35 @@ def score_table(table: ResponseTable, cluster: Ints, probabilities: Floats, judg
         cluster,
         np.log(chance),
         np.log1p(-chance),
+        scores.loglik,
+        scores.pairs,
+        scores.right,
+    )
+    return scores
+
+
+def score_probable(table: ResponseTable, memberships: Floats, rates: Floats, judge_of: Ints | None = None) -> Scores:
+    """Score every response of a table where items are in clusters with some probability.
+
+    Parameters
+    ----------
+    table
+        Responses that had no part in what predicts them.
+    memberships : ndarray of shape (N, K)
+        Probabilities of the clusters; -1 for an item in none.
+    rates, judge_of
+        As `probabilities` and `judge_of` of `score_table`.
+    """
+    judges = judges_of(table, len(rates), judge_of)
+    scores = Scores(*(np.empty(table.n_responses) for _ in range(3)))
+    score_memberships(
+        table.response_ptr,
+        table.items,
+        table.groups,
+        judges,
+        memberships,
+        rates,
+        LEAST_PROBABILITY,
         scores.loglik,
         scores.pairs,
         scores.right,

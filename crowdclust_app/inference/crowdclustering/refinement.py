@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.data import Labels
 from crowdclust_app.inference.crowdclustering.partition import partition_positions
-from crowdclust_app.inference.crowdclustering.prediction import judges_of
 from crowdclust_app.inference.crowdclustering.refinement_kernels import cluster_evidence, count_pairs
 
 # Pair labels that the model's expectation counts for between two clusters: against everybody's, and a worker's own.
@@ -192,28 +190,3 @@ def tempered(evidence: Floats, shares: Floats, temperature: float) -> Floats:
     logs = temperature * (evidence + shares)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def soft_loglik(table: ResponseTable, memberships: Floats, rates: Floats, judge_of: Ints | None = None) -> float:
-    """Log-likelihood of responses when each item is in each cluster with some probability, in nats.
-
-    Parameters
-    ----------
-    table
-        The responses.
-    memberships : ndarray of shape (N, K)
-        Rows of items that are in no cluster are 0; their labels do not count.
-    rates, judge_of
-        As in `score_table`.
-    """
-    judges = judges_of(table, len(rates), judge_of).tolist()
-    total = 0.0
-    for r in range(table.n_responses):
-        here = slice(table.response_ptr[r], table.response_ptr[r + 1])
-        own = memberships[table.items[here]]
-        known = own.sum(axis=1) > 0.0
-        own, groups = own[known], table.groups[here][known]
-        same = np.clip(own @ rates[judges[r]] @ own.T, LEAST_RATE, 1.0 - LEAST_RATE)
-        log_chance = np.where(groups[:, None] == groups, np.log(same), np.log1p(-same))
-        total += 0.5 * float(log_chance.sum() - np.trace(log_chance))
-    return total

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
-from crowdclust_app.inference.crowdclustering.jit import kernel
+from crowdclust_app.inference.crowdclustering.jit import kernel, part
 
 
-@kernel
+@part
 def count_clusters(
     first: int, last: int, items: Ints, groups: Ints, cluster: Ints, counts: Floats, everything: Floats, present: Ints
 ) -> tuple[int, int]:
@@ -47,7 +47,7 @@ def count_clusters(
     return n_groups, n_present
 
 
-@kernel
+@part
 def clear(n_groups: int, n_present: int, counts: Floats, everything: Floats, present: Ints) -> None:
     """Set what `count_clusters` has counted to 0 again."""
     for q in range(n_present):

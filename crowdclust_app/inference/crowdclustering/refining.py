@@ -17,10 +17,10 @@ from crowdclust_app.inference.crowdclustering.refinement import evidence_of, log
 USUAL_DECISIONS = 2.0
 
 
-def usual_temperature(labels: Labels) -> float:
+def usual_temperature(labels: Labels, decisions: float = USUAL_DECISIONS) -> float:
     """How much of independent decisions the labels are, where nothing tells: a few in each response of an item."""
     partners = float(((labels.sizes - 1.0) * labels.sizes).sum() / labels.sizes.sum())
-    return min(1.0, USUAL_DECISIONS / max(partners, 1.0))
+    return min(1.0, decisions / max(partners, 1.0))
 
 
 def refined_memberships(

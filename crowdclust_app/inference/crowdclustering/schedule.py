@@ -61,7 +61,7 @@ class Snapshot:
     bound
         The bound `F` in nats; comparable within a phase only.
     clusters
-        Components of the mixture; 0 while there is none.
+        Components of the mixture, or clusters that are tried on responses held out; 0 while there is none.
     seconds
         Since the fit began.
     """

@@ -125,7 +125,9 @@ def test_progress_comes_every_sweep_and_never_goes_back(example) -> None:
     ahead = [report for report in sweeps if report.phase == "heldout"]
     assert sweeps[: len(ahead)] == ahead
     assert {report.start for report in ahead} == {1, 2, 3, 4, 5}
-    assert ahead[-1].text == "holding responses out, fit 5 of at most 5, sweep 20"
+    fitted, tried = ([report for report in ahead if bool(report.clusters) == looked] for looked in (False, True))
+    assert fitted[-1].text == "holding responses out, fit 5 of at most 5, sweep 20"
+    assert tried[0].text == "holding responses out, fit 5, clusters tried: 1"
     assert {report.start for report in sweeps[len(ahead) :]} == {1, 2}
     assert "bound -" in sweeps[-1].text
     assert "clusters" in sweeps[-1].text
