@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Literal
 
 import numpy as np
@@ -24,12 +24,32 @@ from crowdclust_app.inference.crowdclustering.crew import Crew
 from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
 from crowdclust_app.inference.crowdclustering.heldout import HeldOut, Trials, can_hold_out
 from crowdclust_app.inference.crowdclustering.mixture import expected_weights
+from crowdclust_app.inference.crowdclustering.ordering import Ordered, ordered
 from crowdclust_app.inference.crowdclustering.refining import refined_memberships, usual_temperature
 from crowdclust_app.inference.crowdclustering.schedule import Outcome, Snapshot, one_start
 from crowdclust_app.inference.crowdclustering.settings import Settings
 from crowdclust_app.inference.crowdclustering.summary import entropy_bits, fisher_axes, keep_columns, order_by_size
 
 NOT_SHOWN = 0
+# What is fitted item by item, and worker by worker.
+BY_ITEM = (
+    "positions_",
+    "position_variances_",
+    "shown_",
+    "responsibilities_",
+    "independent_responsibilities_",
+    "labels_",
+    "fisher_",
+)
+BY_WORKER = (
+    "weights_",
+    "weight_variances_",
+    "biases_",
+    "bias_variances_",
+    "answered_",
+    "confusion_",
+    "confusion_bound_",
+)
 AUTO = "auto"
 # What the search for dimensions begins from.
 USUAL_DIMENSIONS = MORE_DIMENSIONS[0]
@@ -38,8 +58,9 @@ USUAL_DIMENSIONS = MORE_DIMENSIONS[0]
 class Crowdclustering:
     """Find atomic clusters, and how each worker sorts them, from partial clusterings.
 
-    The constructor keeps its parameters; `fit` checks them. A fit is a function of the table, the parameters and the
-    seed. Where it did not converge `converged_` says so; there is no warning.
+    The constructor keeps its parameters; `fit` checks them. A fit is a function of the responses, the parameters and
+    the seed; in the table they, items and workers may be in any order. Where it did not converge `converged_` says so;
+    there is no warning.
 
     Parameters
     ----------
@@ -223,6 +244,8 @@ class Crowdclustering:
             When `cancel` asks for it; nothing fitted is changed then.
         """
         settings = self._settings()
+        order = ordered(table)
+        table = order.table
         labels = labels_of(table, settings.consensus)
         began = time.perf_counter()
         crew = crew or Crew()
@@ -246,7 +269,20 @@ class Crowdclustering:
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self.fitted_settings_ = settings
         self._keep(best, labels, table.n_items, crew.check)
+        self._restore_order(order)
         return self
+
+    def _restore_order(self, order: Ordered) -> None:
+        """Give items and workers the numbers that they have in the table that was asked about."""
+        for name in BY_ITEM:
+            setattr(self, name, getattr(self, name)[order.item_at])
+        if not self.consensus:
+            for name in BY_WORKER:
+                setattr(self, name, getattr(self, name)[order.worker_at])
+        if self.heldout_ is not None:
+            scores = self.heldout_.workers
+            moved = {field.name: getattr(scores, field.name)[order.worker_at] for field in fields(scores)}
+            self.heldout_ = replace(self.heldout_, workers=replace(scores, **moved))
 
     def _hold_out(
         self,
