@@ -23,7 +23,7 @@ class Ordered:
     Parameters
     ----------
     table
-        Items, workers and HITs by name; responses by worker, HIT, items and groups; items of a response by number.
+        Items, workers and HITs by name; responses by HIT, items, groups and worker; items of a response by number.
     item_at : ndarray of shape (N,)
         Number in it of each item of the table that it was made from.
     worker_at : ndarray of shape (J,)
@@ -51,7 +51,8 @@ def ordered(table: ResponseTable) -> Ordered:
     worker, hit = worker_at[table.worker_of_response], hit_at[table.hit_of_response]
     ptr = table.response_ptr
     contents = [(items[a:b].tobytes(), groups[a:b].tobytes()) for a, b in pairwise(ptr.tolist())]
-    keys = list(zip(worker.tolist(), hit.tolist(), contents, strict=True))
+    # workers last: where all count as one, who gave a response does not matter
+    keys = list(zip(hit.tolist(), contents, worker.tolist(), strict=True))
     order = np.array(sorted(range(table.n_responses), key=keys.__getitem__), dtype=np.int64)
     renumbered = ResponseTable(
         item_names=_sorted(table.item_names),
