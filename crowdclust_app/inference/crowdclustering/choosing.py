@@ -189,18 +189,19 @@ class Decision:
             since = 0 if reached > best else since + 1
             best = max(best, reached)
         if self.closely:
-            tried = self.look_closer(tried, most)
+            tried = self.look_closer(tried)
         self.tried += [("clusters", float(number), scores.per_label) for number, scores in tried]
         self.by_clusters = with_errors(tried)
         self.clusters = tried[enough(tried)][0]
 
-    def look_closer(self, tried: list[tuple[int, Scores]], most: int) -> list[tuple[int, Scores]]:
+    def look_closer(self, tried: list[tuple[int, Scores]]) -> list[tuple[int, Scores]]:
         """The same scores, those of the number that is enough and of its neighbours at their best.
 
         Clusters that have been cut and merged step by step are not the best of their number everywhere, and one
-        number must not be preferred to the next because the next was unlucky.
+        number must not be preferred to the next because the next was unlucky. Numbers beyond the last that was tried
+        stay out of it.
         """
-        scores = dict(tried)
+        scores, most = dict(tried), tried[-1][0]
         looked_at: set[int] = set()
         while True:
             tried = sorted(scores.items())

@@ -17,6 +17,7 @@ from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.choosing import (
     NOTHING,
     PRICE,
+    View,
     choose,
     decide,
     enough,
@@ -32,6 +33,7 @@ from crowdclust_app.inference.crowdclustering.prediction import (
     base_rates,
     mean_and_error,
     same_probabilities,
+    score_probable,
     score_table,
 )
 
@@ -88,6 +90,32 @@ def test_what_is_held_out_has_no_part_in_what_predicts_it():
         trials_of(other).placement(again.settings, 1).mean, trials.placement(trials.settings, 1).mean
     )
     np.testing.assert_array_equal(base_rates(trials.train(0)), base_rates(again.train(0)))
+
+
+def test_probable_clusters_are_scored_as_label_by_label():
+    random = np.random.default_rng(1)
+    table = slow.random_table(random, 12, 3, tuple(random.integers(1, 8, 15)))
+    memberships = random.dirichlet(np.ones(4), size=12)
+    memberships[random.random(12) < 0.3] = -1.0
+    rates = random.random((3, 4, 4))
+    rates = (rates + rates.transpose(0, 2, 1)) / 2.0
+    scores = score_probable(table, memberships, rates)
+    for r in range(table.n_responses):
+        here = range(table.response_ptr[r], table.response_ptr[r + 1])
+        loglik, pairs, right = 0.0, 0, 0
+        for p in here:
+            for q in here:
+                a, b = memberships[table.items[p]], memberships[table.items[q]]
+                if p < q and a[0] >= 0 and b[0] >= 0:
+                    same = float(a @ rates[table.worker_of_response[r]] @ b)
+                    together = table.groups[p] == table.groups[q]
+                    loglik += np.log(same if together else 1.0 - same)
+                    pairs += 1
+                    right += together == (same >= 0.5)
+        np.testing.assert_allclose((scores.loglik[r], scores.pairs[r], scores.right[r]), (loglik, pairs, right))
+    sure = np.eye(4)[random.integers(0, 4, 12)]
+    certain = score_table(table, np.argmax(sure, axis=1), rates)
+    np.testing.assert_allclose(score_probable(table, sure, rates).loglik, certain.loglik, rtol=1e-12)
 
 
 def test_responses_are_scored_as_label_by_label():
@@ -304,3 +332,16 @@ def test_a_large_campaign_needs_one_fold_and_a_small_one_all() -> None:
     assert useful_folds(many, 5) == 1
     middle = many.take(np.arange(many.n_responses) < many.n_responses // 2)
     assert useful_folds(middle, 5) == 2 + (middle.n_pair_labels * 2 < 5 * 40_000)
+
+
+def test_numbers_beside_the_one_that_is_enough_are_looked_at_more_closely_and_none_beyond_the_last() -> None:
+    table = tall_red_campaign(TallRedSettings(items=32, items_per_hit=8, seed=2)).table
+    trials = trials_of(table, clusters="heldout", worker_prior="shared")
+    everything = View(tuple(range(trials.folds)))
+    quickly = decide(trials, everything, False, False, False)
+    assert not any(key[-1] for key in trials._scored)
+    closely = decide(trials, everything, False, False, True)
+    looked_at = {key[-2] for key in trials._scored if key[-1]}
+    assert {closely.clusters - 1, closely.clusters, closely.clusters + 1} <= looked_at | {1}
+    assert max(looked_at) <= max(number for number, *_ in quickly.by_clusters)
+    assert {number for number, *_ in closely.by_clusters} >= looked_at
