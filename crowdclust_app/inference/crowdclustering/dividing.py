@@ -42,7 +42,8 @@ class Cut:
     beyond : ndarray of shape (n,)
         Whether each item is in the second part.
     gain
-        By how much the log-likelihood of the labels rises, no other item moving; in nats.
+        By how much the log-likelihood of the labels rises, no other item moving; in nats. Minus infinity where the cut
+        has been tried and the parts have run together again.
     """
 
     members: NDArray[np.bool_]
@@ -79,15 +80,16 @@ def divided(
     while len(current.kept) < most:
         check()
         size = len(current.kept)
-        likely = sorted((-cut.gain, k) for k, cut in enumerate(cuts) if cut is not None)[:LIKELY_CUTS]
+        likely = sorted((-cut.gain, k) for k, cut in enumerate(cuts) if cut is not None and cut.gain > 0.0)
         if not likely:
             break
         better: Refined | None = None
-        for _, k in likely:
-            refined = cut_in_two(labels, current, cuts[k], expect, check)
+        for _, k in likely[:LIKELY_CUTS]:
+            cut = cuts[k]
+            assert cut is not None
+            refined = cut_in_two(labels, current, cut, expect, check)
             if len(refined.kept) <= size:
-                # the parts have run into each other or into other clusters again
-                cuts[k] = None
+                cuts[k] = replace(cut, gain=-np.inf)
             elif better is None or refined.reached > better.reached:
                 better, chosen = refined, k
         if better is None:
@@ -104,10 +106,9 @@ def divided(
 
 
 def cut_in_two(
-    labels: Labels, current: Refined, cut: Cut | None, expect: Callable[[Ints], Floats], check: Callable[[], None]
+    labels: Labels, current: Refined, cut: Cut, expect: Callable[[Ints], Floats], check: Callable[[], None]
 ) -> Refined:
     """A partition after one of its clusters has been cut, and the items have found their places."""
-    assert cut is not None
     partition = np.where(cut.beyond, len(current.kept), current.partition)
     return refine_partition(labels, partition, expect, check, ROUNDS_AFTER)
 

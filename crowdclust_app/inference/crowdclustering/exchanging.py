@@ -71,8 +71,11 @@ def exchanges(
 ) -> list[Refined]:
     """The partitions of as many clusters that one cut and one merging lead to."""
     size = len(current.kept)
-    cuts = [cut for k in range(size) if (cut := cut_of(labels, current.partition, k, seed)) is not None]
-    after = sorted((cut_in_two(labels, current, cut, expect, check) for cut in cuts), key=lambda one: -one.reached)
+    cuts = [cut_of(labels, current.partition, k, seed) for k in range(size)]
+    after = sorted(
+        (cut_in_two(labels, current, cut, expect, check) for cut in cuts if cut is not None),
+        key=lambda one: -one.reached,
+    )
     found = []
     for divided in after[:LIKELY_CUTS]:
         clusters = len(divided.kept)

@@ -234,6 +234,7 @@ class Trials:
         return together([self._score(settings, clusters, fold, closer) for fold in folds])
 
     def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool) -> Scores:
+        closer = closer and clusters not in ("bound", 1) and pays(self.crowd(settings, fold).labels)
         key = (settings.dimensions, settings.label_weight, fold, clusters, closer)
         if key not in self._scored:
             self.tell(settings, clusters)
@@ -288,7 +289,7 @@ class Trials:
             refined = best_partition(labels, places, clusters, settings.seed, crowd.expect, self.check)
             chain[clusters] = refined.partition
         partition = chain[clusters]
-        if closer and pays(labels):
+        if closer and pays(labels) and clusters > 1:
             best = (*key, clusters)
             if best not in self._exchanged:
                 self._exchanged[best] = exchanged(

@@ -44,6 +44,8 @@ from crowdclust_app.inference.crowdclustering.vectors import (
     weigh,
 )
 
+# Digest of `arrays`, `jit` and `vectors`: Numba compiles anew only when this file changes.
+MADE_WITH = "7abd21cdf014e6b9"
 # Numbers of a tile that are brought near before they are needed, where there are more than so many in all.
 MOST_AHEAD, NEAR = 2048, 131_072
 # The product of this many factors of at most 2 in every lane is still a double.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from crowdclust_app.inference.crowdclustering.arrays import Floats
 from crowdclust_app.inference.crowdclustering.data import Labels
@@ -64,18 +66,37 @@ def spectral_positions(labels: Labels, dimensions: int, random: np.random.Genera
         expected = in_response @ (share[:, None] * (in_response.T @ y))
         return np.asarray(scale[:, None] * (together - expected - diagonal[:, None] * y))
 
-    count = min(dimensions, n)
     if n <= max(DENSE_BELOW, 4 * dimensions):
         values, vectors = np.linalg.eigh(apply(np.eye(n)))
-        values, vectors = values[-count:], vectors[:, -count:]
+        values, vectors = values[-dimensions:], vectors[:, -dimensions:]
     else:
-        operator = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=np.float64)
-        values, vectors = eigsh(operator, k=count, which="LA", v0=random.normal(size=n))
+        values, vectors = leading_vectors(apply, n, dimensions, random)
+    count = len(values)
+    positions = SMALLEST_SCALE * random.normal(size=(n, dimensions))
+    if count == 0:
+        return positions
     order = np.argsort(-values)
     values, vectors = values[order], vectors[:, order]
     vectors = vectors * np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(count)])
     largest = max(float(values[0]), np.finfo(np.float64).tiny)
     stretch = np.maximum(np.sqrt(np.clip(values / largest, 0.0, None)), SMALLEST_SCALE)
-    positions = SMALLEST_SCALE * random.normal(size=(n, dimensions))
     positions[:, :count] = np.sqrt(n) * vectors * stretch
     return positions
+
+
+def leading_vectors(
+    apply: Callable[[Floats], Floats], n: int, count: int, random: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """The largest eigenvalues of a symmetric operator on `n` items, and their vectors; (c,) and (n, c), `c <= count`.
+
+    There are fewer than asked for where some do not settle, and none where the operator is 0: where everything is put
+    together, nothing is beyond chance.
+    """
+    operator = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, k=count, which="LA", v0=random.normal(size=n))
+    except ArpackNoConvergence as unsettled:
+        values, vectors = unsettled.eigenvalues, unsettled.eigenvectors
+    except ArpackError:
+        values, vectors = np.zeros(0), np.zeros((n, 0))
+    return values, vectors

@@ -4,8 +4,8 @@ What a compiler makes of plain loops over a few numbers is slow: each time it lo
 the rest off one by one. These loops are written as vectors of `LANES` numbers from the start, and all lengths are
 multiples of that. Where the processor's vectors are shorter, the compiler splits them. All arrays are flat.
 
-Kernels take these in when they are compiled, and compiled kernels are kept until their own file changes: whoever
-changes something here touches `kernels.py` too.
+Kernels take these in when they are compiled, and compiled kernels are kept until their own file changes. So that file
+says what it was compiled with (`MADE_WITH`), and a test holds that.
 """
 
 from __future__ import annotations

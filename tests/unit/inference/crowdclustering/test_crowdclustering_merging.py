@@ -18,6 +18,7 @@ from crowdclust_app.inference.crowdclustering.merging_costs import (
     pooled_costs,
 )
 from crowdclust_app.inference.crowdclustering.refinement import refine_partition
+from crowdclust_app.inference.crowdclustering.starts import DENSE_BELOW, start_positions
 
 
 def counted(clusters: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -172,3 +173,19 @@ def test_exchanges_never_make_the_labels_less_likely(seed: int) -> None:
     after = refine_partition(labels, found, no_expectation, nobody_asks)
     assert after.reached >= before.reached - 1e-9
     assert set(np.unique(found)) == set(range(int(found.max()) + 1))
+
+
+@pytest.mark.parametrize("n_categories", [1, 2])
+def test_where_nothing_is_beyond_chance_there_is_no_direction_and_no_cut(n_categories: int) -> None:
+    """With so many items the directions are sought without a matrix, and that refuses an operator that is 0."""
+    categories = np.arange(DENSE_BELOW * 2 + 2) % n_categories
+    labels = sorted_by_all(categories, 200, 10)
+    all_one = np.zeros(labels.n_items, dtype=np.int64)
+    found = divided(labels, 0, no_expectation, nobody_asks, 5)
+    assert max(found) == n_categories
+    if n_categories == 1:
+        alone = labels_among(labels, all_one == 0)
+        assert alone is not None
+        assert np.abs(start_positions(alone, 3, 0, 0)).max() < 1.0
+        cut = cut_of(labels, all_one, 0, 0)
+        assert cut is None or cut.gain <= 0.0
