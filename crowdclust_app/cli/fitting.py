@@ -180,7 +180,7 @@ def _fit_text(summary: Mapping[str, Any]) -> list[str]:
         rows += [("Bound", f"{summary['bound']:,.2f}"), ("Entropy", f"{summary['entropy_bits']:.4f} bits")]
     if summary["heldout_loglik"] is not None:
         error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.4f}"
-        rows.append(("Held-out label", f"{summary['heldout_loglik']:.4f}{error} nats"))
+        rows.append(("Held-out label", f"{summary['heldout_loglik']:z.4f}{error} nats"))
     if "vi_nats" in summary:
         left_out = f", {summary['truth_ignored']:,} left out" if summary["truth_ignored"] else ""
         rows += [

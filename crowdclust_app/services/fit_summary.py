@@ -18,6 +18,7 @@ from crowdclust_app.services.run_verdicts import (
     convergence_sentence,
     label_weight_sentence,
     lost_clusters_sentence,
+    one_cluster_sentence,
     stability_sentences,
     structure,
     structure_sentence,
@@ -79,8 +80,10 @@ def summarise(
         "starts": [float(bound) for bound in arrays["start_bounds"]],
         "entropy_bits": float(arrays["entropy_bits"]),
         **_heldout_figures(heldout),
-        "structure": structure(heldout),
-        "stability": None if stability is None else [round(value, 4) for value in stability],
+        # who asks for one cluster does not look for structure
+        "structure": None if settings.get("clusters") == 1 else structure(heldout, int(np.count_nonzero(sizes))),
+        # one cluster of all items is found again whatever the responses are
+        "stability": None if stability is None or len(stability) < 2 else [round(value, 4) for value in stability],
         "verdicts": [
             *(verdicts(table, settings, arrays, heldout) if sentences is None else sentences),
             *stability_sentences(stability),
@@ -134,19 +137,20 @@ def verdicts(
     Returns
     -------
     tuple of str
-        Convergence, agreement of the starts, structure, what was chosen, what the design cannot answer, the label
-        weight, workers who sort oddly.
+        Convergence, agreement of the starts, structure or that there is one cluster, what was chosen, what the design
+        cannot answer, the label weight, workers who sort oddly.
     """
     sentences = [convergence_sentence(settings, arrays)]
     sentences.append(_about_starts(arrays["start_bounds"]))
-    if settings.get("folds", 0):
-        sentences.append(structure_sentence(heldout))
-    sentences.append(choice_sentence(settings, heldout))
     found = len(arrays["means"])
-    sentences.append(lost_clusters_sentence(settings, heldout, found))
-    sentences.extend(design_sentences(table))
+    if settings.get("folds", 0) and (found > 1 or structure(heldout) is None):
+        sentences.append(structure_sentence(heldout))
     if found == 1:
-        sentences.append("All items are in one cluster: these responses show no categories with these settings.")
+        sentences.append(one_cluster_sentence(settings, heldout))
+    sentences.append(choice_sentence(settings, heldout, np.shape(arrays["means"])[1]))
+    if found > 1:
+        sentences.append(lost_clusters_sentence(settings, heldout, found))
+    sentences.extend(design_sentences(table))
     weight = heldout.label_weight if heldout is not None else settings["label_weight"]
     sentences.append(label_weight_sentence(1.0 if weight == "auto" else weight))
     if "labels" in arrays:

@@ -55,14 +55,15 @@ class WorkerRow:
         Share of the pair labels that say what the clusters say; None without labels.
     likeness
         Adjusted Rand index against the clusters, pooled over the responses: 1 the same groups, 0 what chance gives;
-        None where the groups cannot tell (everything together or everything apart).
+        None where the groups cannot tell (everything together or everything apart), and where all that the worker
+        saw is in one cluster.
     flags
         Words from `FLAG_REASONS`.
     excluded
         Responses that the lead excluded one by one.
     over_random, over_random_se
         By how many nats a held-out pair label is predicted better than those of a worker who does not look at the
-        pictures would be, and its standard error; None where nothing was held out.
+        pictures would be, and its standard error; None where nothing was held out, and in a run of one cluster.
     group
         The group of workers who share a criterion; "" for none, or where nobody looked.
     """
@@ -145,6 +146,7 @@ def worker_rows(
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = np.where(counts.pairs > 0, counts.same_group * counts.same_cluster / counts.pairs, 0.0)
     judged, judged_together = by_worker(counts.pairs), by_worker(counts.same_group)
+    clustered_together = by_worker(counts.same_cluster)
     equal = by_worker(counts.pairs - counts.same_group - counts.same_cluster + 2 * counts.both)
     gained = by_worker(counts.both - chance)
     possible = by_worker((counts.same_group + counts.same_cluster) / 2 - chance)
@@ -165,6 +167,8 @@ def worker_rows(
     rows = []
     for j, name in enumerate(table.worker_names):
         varied = 0.0 < judged_together[j] < judged[j] and possible[j] > 1e-9
+        # nobody can be more like a single cluster than chance is
+        varied = varied and clustered_together[j] < judged[j]
         likeness = float(gained[j] / possible[j]) if varied else None
         rows.append(
             WorkerRow(
@@ -195,10 +199,15 @@ def _matrices(run: Run | None) -> dict[str, int]:
 
 def _gains(run: Run | None) -> dict[str, tuple[float, float]]:
     """By how much each worker is predicted better than a random worker, with the standard error."""
-    if run is None or (figures := worker_scores(run.result)) is None:
+    if run is None or one_cluster(run.result) or (figures := worker_scores(run.result)) is None:
         return {}
     pairs = zip(run.worker_names, figures.over_random.tolist(), figures.over_random_se.tolist(), strict=True)
     return {name: (gain, error) for name, gain, error in pairs if np.isfinite(gain) and np.isfinite(error)}
+
+
+def one_cluster(result: FitResult) -> bool:
+    """Whether all items are in one cluster, beside which nobody can be told from a worker at random."""
+    return len(np.unique(result.labels[result.labels > 0])) < 2
 
 
 def worker_scores(result: FitResult) -> WorkerScores | None:

@@ -31,14 +31,23 @@ _OF_WORKERS = (
 )
 
 
-def structure(heldout: HeldOut | None) -> str | None:
+def structure(heldout: HeldOut | None, found: int | None = None) -> str | None:
     """How much clusters help to predict held-out responses: `NO_STRUCTURE`, `TRACE` or `STRUCTURE`.
 
     They are held against the best prediction without clusters, which has a rate of "same" for each worker and is
     shrunk as they are. None where nothing was predicted.
+
+    Parameters
+    ----------
+    heldout
+        What held-out responses say of the fit.
+    found
+        How many clusters it has: one is no structure, whatever the fits to the folds made of theirs.
     """
     if heldout is None or not heldout.pairs:
         return None
+    if found == 1:
+        return NO_STRUCTURE
     share = heldout.gain / max(-heldout.base_loglik, 1e-9)
     if not heldout.gain > _SURE * heldout.gain_se or share < _NOTHING:
         return NO_STRUCTURE
@@ -52,7 +61,8 @@ def structure_sentence(heldout: HeldOut | None) -> str:
     found = structure(heldout)
     if found is None:
         return "No two items of a held-out response are in the others too, so nothing could be predicted."
-    figures = f"{heldout.loglik:.3f} nats a pair label against {heldout.base_loglik:.3f}"
+    # z: no minus before zeros
+    figures = f"{heldout.loglik:z.3f} nats a pair label against {heldout.base_loglik:z.3f}"
     if found == NO_STRUCTURE:
         return (
             "No structure found: held-out responses are predicted no better by the clusters than by one base rate a "
@@ -68,7 +78,28 @@ def structure_sentence(heldout: HeldOut | None) -> str:
         )
     return (
         f"There is structure: held-out responses are predicted better by the clusters than by one base rate a worker "
-        f"({figures}); {heldout.accuracy:.1%} of their pair labels are met."
+        f"({figures}); {heldout.accuracy:.1%} of their pairs are predicted rightly."
+    )
+
+
+def one_cluster_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -> str:
+    """That all items are in one cluster, and why."""
+    wanted, chosen = settings.get("clusters"), 0
+    if wanted == "heldout" and heldout is not None:
+        chosen = heldout.clusters
+    if wanted == 1:
+        return "All items are in one cluster, the only one that was asked for."
+    if isinstance(wanted, int) or chosen > 1:
+        return f"All items are in one cluster: of {chosen or wanted} clusters the fit found items for no other."
+    if wanted == "bound" or heldout is None:
+        return "All items are in one cluster: the bound of the fit favours no more."
+    if not heldout.pairs:
+        return "All items are in one cluster: nothing could be predicted that would speak for more."
+    if len(heldout.by_clusters) < 2:
+        return "All items are in one cluster: there are too few items to try more."
+    return (
+        "No structure found: all items are in one cluster, because no larger number of clusters predicted held-out "
+        "responses better by enough to count."
     )
 
 
@@ -103,20 +134,30 @@ def _rise(arrays: Mapping[str, Any]) -> str:
     return f", by {much} in the last {len(bounds)}"
 
 
-def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -> str:
-    """What was chosen by held-out responses, where something was."""
-    if heldout is None:
-        return ""
+def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None, dimensions: int) -> str:
+    """What was chosen by held-out responses; where these said nothing, what was taken in place of that.
+
+    Parameters
+    ----------
+    settings, heldout
+        What was asked for, and what held-out responses say of the fit.
+    dimensions
+        Of the fit.
+    """
     chosen = []
     if settings.get("clusters") == "heldout":
-        chosen.append(f"{heldout.clusters} cluster{'' if heldout.clusters == 1 else 's'}")
+        chosen.append(
+            "as many clusters as the bound favours" if heldout is None else _counted(heldout.clusters, "cluster")
+        )
     if settings.get("label_weight") == "auto":
-        chosen.append(f"label weight {heldout.label_weight:g}")
+        chosen.append(f"label weight {1.0 if heldout is None else heldout.label_weight:g}")
     if settings.get("dimensions") == "auto":
-        chosen.append(f"{heldout.dimensions} dimensions")
+        chosen.append(_counted(dimensions, "dimension"))
     if not chosen:
         return ""
     listed = chosen[0] if len(chosen) == 1 else f"{', '.join(chosen[:-1])} and {chosen[-1]}"
+    if heldout is None or not heldout.pairs:
+        return f"Nothing was chosen by held-out responses; the program's own settings were taken: {listed}."
     folds = "1 fold" if heldout.folds == 1 else f"{heldout.folds} folds"
     return f"Chosen by held-out responses, {folds}: {listed}."
 
@@ -128,7 +169,8 @@ def lost_clusters_sentence(settings: Mapping[str, Any], heldout: HeldOut | None,
         wanted = heldout.clusters
     if not isinstance(wanted, int) or found >= wanted:
         return ""
-    return f"Of {wanted} clusters {found} kept items: the responses say that the others belong to these."
+    others = "the other one" if wanted - found == 1 else f"the other {wanted - found}"
+    return f"Of {wanted} clusters only {found} kept items; the fit found none for {others}."
 
 
 def stability_sentences(stability: Sequence[float] | None) -> list[str]:
@@ -137,6 +179,8 @@ def stability_sentences(stability: Sequence[float] | None) -> list[str]:
 
     if stability is None:
         return []
+    if len(stability) == 1:
+        return ["Responses were drawn anew, but with one cluster there is nothing to find again."]
     unstable = [f"{number} ({value:.0%})" for number, value in enumerate(stability, start=1) if value < UNSTABLE_BELOW]
     if not unstable:
         return [
@@ -154,6 +198,10 @@ def label_weight_sentence(weight: float) -> str:
     if weight == 1:
         return "Every pair label counts in full (label weight 1), as in the paper."
     return f"Every pair label counts {weight:g} (label weight), because the labels of one HIT are not independent."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def worker_sentences(table: ResponseTable, labels: NDArray[np.int64]) -> list[str]:

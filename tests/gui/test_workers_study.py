@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,12 +22,15 @@ from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.gains import Gain, signed
 from crowdclust_app.gui.workers.model import FLAGS_COLUMN, GROUP_COLUMN
 from crowdclust_app.gui.workers.screen import WorkersScreen
+from crowdclust_app.gui.workers.trust import predicted_words
 from crowdclust_app.gui.workers.turns_model import TurnsModel
+from crowdclust_app.gui.workers.work_page import ONE_CLUSTER, PredictedPage
 from crowdclust_app.services import annotation
 from crowdclust_app.services.campaigns import Campaign
 from crowdclust_app.services.demo import build_demo
 from crowdclust_app.services.exclusions import exclusions, retire_worker
 from crowdclust_app.services.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.judging import WorkerRow
 from crowdclust_app.services.worker_turns import WorkerTurn
 
 
@@ -367,3 +371,23 @@ def test_ticks_medians_and_signs() -> None:
     assert running_median(np.array([1.0, 100.0, 2.0, 3.0, 4.0]), 3).tolist() == [50.5, 2.0, 3.0, 3.0, 3.5]
     assert (signed(-0.001), signed(0.5), signed(-0.25)) == ("+0.00", "+0.50", "-0.25")
     assert Gain("x", -0.5, 0.1).words.startswith("Predicted worse than x")
+
+
+def test_in_a_run_of_one_cluster_nobody_is_held_against_a_random_worker(qtbot: QtBot) -> None:
+    page = PredictedPage()
+    qtbot.addWidget(page)
+    row = WorkerRow("w", 0, 3, None, 0.9, None, ())
+    scores = np.array([[40.0, -0.5, *[0.1] * 7]])
+    run = SimpleNamespace(
+        result=SimpleNamespace(labels=np.array([1, 1, 0]), heldout_figures=scores, answered=np.array([True])),
+        worker_names=("w",),
+    )
+    page.show_workers((row,), run.result)
+    assert page.chart.accessibleName() == ONE_CLUSTER
+    words, gains = predicted_words(row, SimpleNamespace(run=run))
+    assert "held-out pairs predicted rightly" in words
+    assert gains == ()
+    run.result.labels = np.array([1, 2, 0])
+    assert len(predicted_words(row, SimpleNamespace(run=run))[1]) == 2
+    page.show_workers((row,), run.result)
+    assert page.chart.accessibleName() == "Nothing was held out in this run."

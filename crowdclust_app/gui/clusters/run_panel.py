@@ -328,10 +328,10 @@ def summary_in_words(run: Run) -> str:
         ]
     if summary.get("heldout_loglik") is not None:
         error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.3f}"
-        rows.append(("Held-out label", f"{summary['heldout_loglik']:.3f}{error} nats"))
+        rows.append(("Held-out label", f"{summary['heldout_loglik']:z.3f}{error} nats"))
     if summary.get("heldout_accuracy") is not None:
         error = "" if summary.get("heldout_accuracy_se") is None else f" ± {summary['heldout_accuracy_se']:.1%}"
-        rows.append(("Held-out met", f"{summary['heldout_accuracy']:.1%}{error}"))
+        rows.append(("Held-out pairs right", f"{summary['heldout_accuracy']:.1%}{error}"))
     stable = list(stabilities(summary).values())
     if stable:
         rows.append(("Stability", f"{sum(stable) / len(stable):.2f} (lowest {min(stable):.2f})"))

@@ -275,7 +275,8 @@ class WorkersContent(RunContent):
             called = overview.categories if overview is not None else None
             self.groups.show_criteria(criteria, called, self._why_no_groups())
         elif page is self.predicted:
-            self.predicted.show_workers(workers, self.shown_view is not None)
+            view = self.shown_view
+            self.predicted.show_workers(workers, view.run.result if view is not None else None)
         elif page is self.work:
             self.work.show_work(workers, study)
         self._lower.setCurrentWidget(page)

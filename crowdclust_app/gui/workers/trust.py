@@ -13,7 +13,7 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.workers.gains import Gain, GainBars
 from crowdclust_app.gui.workers.setting_up import bare
 from crowdclust_app.services.exclusions import LeftOut
-from crowdclust_app.services.judging import FLAG_REASONS, RETIRED, WorkerRow, worker_scores
+from crowdclust_app.services.judging import FLAG_REASONS, RETIRED, WorkerRow, one_cluster, worker_scores
 from crowdclust_app.services.looking import RunView
 from crowdclust_app.services.worker_groups import Criteria
 
@@ -198,14 +198,17 @@ def predicted_words(row: WorkerRow | None, view: RunView | None) -> tuple[str, t
     j = view.run.worker_names.index(row.name)
     if not scores.labels[j] > 0 or not np.isfinite(scores.loglik[j]):
         return "None of this worker's responses was held out, or no photo of them is in the others.", ()
-    gains = (
-        Gain("a worker who sorts at random", float(scores.over_random[j]), float(scores.over_random_se[j])),
-        Gain("one who puts everything together", float(scores.over_one_group[j]), float(scores.over_one_group_se[j])),
-    )
+    gains: tuple[Gain, ...] = ()
+    if not one_cluster(view.run.result):
+        over_one_group = (float(scores.over_one_group[j]), float(scores.over_one_group_se[j]))
+        gains = (
+            Gain("a worker who sorts at random", float(scores.over_random[j]), float(scores.over_random_se[j])),
+            Gain("one who puts everything together", *over_one_group),
+        )
     words = (
         f"{100 * scores.accuracy[j]:.1f} ± {100 * scores.accuracy_se[j]:.1f} % of {int(scores.labels[j]):,} "
-        f"held-out pair labels met; "
-        f"log-likelihood {scores.loglik[j]:.2f} ± {scores.loglik_se[j]:.2f} nats a label."
+        f"held-out pairs predicted rightly; "
+        f"log-likelihood {scores.loglik[j]:z.2f} ± {scores.loglik_se[j]:.2f} nats a label."
     )
     return " ".join([words, *(gain.words for gain in gains)]), gains
 

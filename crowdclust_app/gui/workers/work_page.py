@@ -10,8 +10,11 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.words import count_of
 from crowdclust_app.gui.workers.charts import Chart, Series
 from crowdclust_app.gui.workers.gains import signed
-from crowdclust_app.services.judging import WorkerRow
+from crowdclust_app.services.fit_results import FitResult
+from crowdclust_app.services.judging import WorkerRow, one_cluster
 from crowdclust_app.services.worker_study import WorkerStudy
+
+ONE_CLUSTER = "In a run of one cluster nobody can be predicted better than a worker who sorts at random."
 
 
 class WorkPage(QWidget):
@@ -107,13 +110,15 @@ class PredictedPage(QWidget):
         layout.addWidget(self.words)
         layout.addWidget(self.chart, 1)
 
-    def show_workers(self, workers: tuple[WorkerRow, ...], has_run: bool) -> None:
+    def show_workers(self, workers: tuple[WorkerRow, ...], result: FitResult | None) -> None:
         """Show the workers of whom something was held out, the best predicted first."""
         known = [row for row in workers if row.over_random is not None and row.over_random_se is not None]
         known.sort(key=lambda row: (-(row.over_random or 0.0), row.name))
         self._names = [row.name for row in known]
         if not known:
-            why = "Nothing was held out in this run." if has_run else "This needs a run of the inference."
+            why = "This needs a run of the inference."
+            if result is not None:
+                why = ONE_CLUSTER if one_cluster(result) else "Nothing was held out in this run."
             self.words.setText("")
             self.chart.show_series(None, why)
             return

@@ -40,7 +40,7 @@ def glance_section(view: RunView, figures: CampaignFigures, anonymous: bool = Fa
             4,
             (
                 "Held-out prediction",
-                f"{float(summary['heldout_loglik']):.3f} nats a pair label (standard error "
+                f"{float(summary['heldout_loglik']):z.3f} nats a pair label (standard error "
                 f"{float(summary['heldout_se'] or 0.0):.3f})",
             ),
         )

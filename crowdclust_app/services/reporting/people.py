@@ -61,7 +61,7 @@ def _worker_row(row: WorkerRow, heldout: float | None, label: Callable[[str], st
         f"{row.hits:,}",
         NONE if row.seconds_per_hit is None else f"{row.seconds_per_hit:.0f}",
         NONE if row.agreement is None else f"{row.agreement:.2f}",
-        NONE if heldout is None else f"{heldout:.3f}",
+        NONE if heldout is None else f"{heldout:z.3f}",
         ", ".join(row.flags),
     )
 
