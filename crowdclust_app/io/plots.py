@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.io.atomic import atomic_file
@@ -161,6 +162,13 @@ def _far_from_zero(panel: PanelLike) -> bool:
     return bool(len(found) and found.min() > 0.5 * found.max())
 
 
+def _error_bars(series: SeriesLike) -> NDArray[np.float64]:
+    """Lengths below and above, shape (2, n); what cannot be less than 0 has no bar below 0."""
+    spread, heights = np.asarray(series.spread, dtype=np.float64), np.asarray(series.y, dtype=np.float64)
+    below = spread if (heights < 0.0).any() else np.minimum(spread, heights)
+    return np.stack([below, spread])
+
+
 def _draw_lines(axes: Any, panel: PanelLike) -> None:
     numbers = {series.name: number for number, series in enumerate(panel.series)}
     for number, series in enumerate(panel.series):
@@ -179,7 +187,7 @@ def _draw_lines(axes: Any, panel: PanelLike) -> None:
             "label": series.name or None,
         }
         if any(series.spread):
-            axes.errorbar(series.x, series.y, yerr=series.spread, capsize=2, **style)
+            axes.errorbar(series.x, series.y, yerr=_error_bars(series), capsize=2, **style)
         else:
             axes.plot(series.x, series.y, **style)
 
@@ -188,7 +196,7 @@ def _draw_bars(axes: Any, panel: PanelLike) -> None:
     wide = 0.8 / len(panel.series)
     for number, series in enumerate(panel.series):
         at = np.arange(len(series.x)) + (number - (len(panel.series) - 1) / 2) * wide
-        errors = series.spread if any(series.spread) else None
+        errors = _error_bars(series) if any(series.spread) else None
         colour = COLOURS[number % len(COLOURS)]
         bars = axes.bar(at, series.y, wide, yerr=errors, capsize=2, color=colour, label=series.name)
         crowded = len(panel.series) * len(series.x) > _MOST_LARGE_BARS

@@ -136,4 +136,5 @@ def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]
     for words, parts in pooled.items():
         bins = reliability(*_together(parts))
         lines.append(Series(words, tuple(row[3] for row in bins), tuple(row[4] for row in bins)))
-    return Panel("Labels counted", "probability of the cluster", "share of items that are right", "lines", tuple(lines))
+    title = "Are items in their cluster as often\nas said? (nearer the line is better)"
+    return Panel(title, "probability of the cluster", "share of items that are right", "lines", tuple(lines))

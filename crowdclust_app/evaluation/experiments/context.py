@@ -16,6 +16,7 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.evaluation.experiments.outcome import (
+    VI_TITLE,
     Outcome,
     Panel,
     Series,
@@ -113,8 +114,8 @@ def run_context(settings: Context, solve: Solver, watch: Watch) -> Outcome:
     )
     names = tuple(row[0] for row in figures)
     bars = Series("VI", names, tuple(row[3] for row in figures), tuple(row[4] for row in figures))
-    title = f"{settings.families} families of {settings.kinds} kinds"
-    panel = Panel(title, "", "variation of information (nats)", "bars", (bars,))
+    title = f"{settings.families} families of {settings.kinds} kinds:\n{VI_TITLE}"
+    panel = Panel(title, "how the items were divided", "variation of information (nats)", "bars", (bars,))
     return Outcome(Sheet("trials", TRIALS, tuple(rows)), Sheet("context", FIGURES, figures), (panel,))
 
 

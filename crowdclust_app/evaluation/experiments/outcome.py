@@ -95,6 +95,10 @@ class Panel:
     log: bool | Literal["y"] = False
 
 
+VI_TITLE = "variation of information (lower is better)"
+"""What a plot of distances from the truth is called."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table: file name without its ending, header, rows."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crowdclust_app.evaluation.experiments.outcome import (
+    VI_TITLE,
     Outcome,
     Panel,
     Series,
@@ -70,6 +71,7 @@ def run_redundancy(settings: Redundancy, solve: Solver, watch: Watch) -> Outcome
         )
         for (method,), of_method in grouped(figures, 1).items()
     )
-    title = f"R = {settings.simulation.workers_per_hit}"
-    panel = Panel(title, "redundancy V", "variation of information (nats)", "lines", lines)
+    each = settings.simulation.workers_per_hit
+    title = f"{settings.simulation.items:,} items, {each} worker{'' if each == 1 else 's'} a HIT:\n{VI_TITLE}"
+    panel = Panel(title, "HITs that an item is in (redundancy V)", "variation of information (nats)", "lines", lines)
     return Outcome(Sheet("trials", TRIALS, tuple(rows)), Sheet("redundancy", FIGURES, figures), (panel,))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from crowdclust_app.domain.responses import ResponseTable
-from crowdclust_app.evaluation.experiments.outcome import Outcome, Panel, Series, Sheet, Watch
+from crowdclust_app.evaluation.experiments.outcome import Outcome, Panel, Series, Sheet, Watch, grouped, mean
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
 FIGURES = (
@@ -143,14 +143,31 @@ def tanh_nanoseconds(numbers: int) -> float:
 
 
 def _panels(rows: list[tuple[Any, ...]]) -> tuple[Panel, ...]:
-    def column(name: str) -> tuple[Any, ...]:
-        return tuple(row[FIGURES.index(name)] for row in rows)
-
-    labels = column("pair_labels")
-    whole = Series("whole fit", labels, column("fit_seconds"))
-    each = Series("joint iteration", labels, column("ns_per_label_iteration"))
-    tanh = Series("numpy tanh", labels, column("tanh_ns"))
+    """Means over the seeds for each size, and for each number of dimensions where several are tried."""
+    by_dimensions = grouped([(row[1], *row) for row in rows], 1)
+    tanh = _means("numpy tanh, one number", rows, "tanh_ns")
+    whole, each = [], []
+    for (dimensions,), of_one in by_dimensions.items():
+        fits = [row[1:] for row in of_one]
+        told = f", {dimensions} dimensions" if len(by_dimensions) > 1 else ""
+        whole.append(_means(f"whole fit{told}", fits, "fit_seconds"))
+        each.append(_means(f"joint iteration{told}", fits, "ns_per_label_iteration"))
+    x_label = "pair labels of the campaign"
     return (
-        Panel("Time of a fit", "pair labels", "seconds", "lines", (whole,), log=True),
-        Panel("Cost of a label", "pair labels", "nanoseconds", "lines", (each, tanh), log=True),
+        Panel("Time of a fit by campaign size\n(lower is better)", x_label, "seconds", "lines", tuple(whole), log=True),
+        Panel(
+            "Time of one pair label in one iteration\n(lower is better)",
+            x_label,
+            "nanoseconds",
+            "lines",
+            (*each, tanh),
+            log=True,
+        ),
     )
+
+
+def _means(name: str, rows: list[tuple[Any, ...]], figure: str) -> Series:
+    """The mean of a figure for each size, over its mean number of pair labels."""
+    labels, place = FIGURES.index("pair_labels"), FIGURES.index(figure)
+    sizes = grouped(rows, 1).values()
+    return Series(name, tuple(mean(of, labels) for of in sizes), tuple(mean(of, place) for of in sizes))

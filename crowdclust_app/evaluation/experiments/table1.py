@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.evaluation.experiments.outcome import (
+    VI_TITLE,
     Outcome,
     Panel,
     Series,
@@ -145,5 +146,16 @@ def _panels(rows: Sequence[tuple[Any, ...]], methods: Sequence[str]) -> tuple[Pa
             tuple(by_method[name][0] for name in methods),
             tuple(by_method[name][1] for name in methods),
         )
-        panels.append(Panel(str(data), "", "variation of information (nats)", "bars", (series,)))
+        panels.append(
+            Panel(f"{_called(str(data))}:\n{VI_TITLE}", "method", "variation of information (nats)", "bars", (series,))
+        )
     return tuple(panels)
+
+
+def _called(data: str) -> str:
+    """A campaign's name as a stranger reads it."""
+    workers = dict(HARD_CAMPAIGNS).get(data)
+    if workers is not None:
+        each = workers.workers_per_hit
+        return f"small hard campaign, {each} worker{'' if each == 1 else 's'} a HIT"
+    return f"{data} campaign"

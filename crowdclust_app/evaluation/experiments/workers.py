@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.evaluation.experiments.outcome import (
+    VI_TITLE,
     Outcome,
     Panel,
     Series,
@@ -151,7 +152,21 @@ def _panels(figures: Sequence[tuple[Any, ...]], ranks: Sequence[tuple[Any, ...]]
         lines(of_one, f"without the {which} workers", 4, 5, 6) for (which,), of_one in grouped(figures, 1).items()
     )
     return (
-        Panel("Who does the work", "worker rank", "HITs completed", "lines", (lines(ranks, "", 1, 2),)),
-        Panel("Pareto curve", "% of workers", "% of HITs", "lines", (share,)),
-        Panel("Fewer workers", "HITs left", "variation of information (nats)", "lines", curves),
+        Panel(
+            "Who does the work:\nHITs of each worker",
+            "worker, the most active first",
+            "HITs completed",
+            "lines",
+            (lines(ranks, "", 1, 2),),
+        ),
+        Panel(
+            "Pareto curve: share of the HITs\nthat the most active workers did",
+            "% of workers",
+            "% of HITs",
+            "lines",
+            (share,),
+        ),
+        Panel(
+            f"Without some of the workers:\n{VI_TITLE}", "HITs left", "variation of information (nats)", "lines", curves
+        ),
     )

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -86,6 +87,28 @@ def test_bars_begin_at_zero_and_lines_far_from_it_do_not(tmp_path: Path, monkeyp
         draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, series),))
     assert begins[0] == begins[2] == 0.0
     assert 0.85 < begins[1] < 0.9
+
+
+@pytest.mark.parametrize(("heights", "lowest"), [((0.1, 0.4), 0.0), ((-0.1, 0.4), -0.3)])
+def test_error_bars_do_not_say_that_what_is_positive_may_be_negative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heights: tuple[float, float], lowest: float
+) -> None:
+    ends = []
+    save = Figure.savefig
+
+    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+        bars = figure.axes[0].containers[0]
+        lines = (bars if isinstance(bars, ErrorbarContainer) else bars.errorbar).lines[2][0]
+        ends.append([segment[:, 1].tolist() for segment in lines.get_segments()])
+        save(figure, *args, **kwargs)
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    for kind in ("lines", "bars"):
+        series = Series("a", (1, 2), heights, (0.2, 0.2))
+        draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, (series,)),))
+    for found in ends:
+        assert found[0] == pytest.approx([lowest, heights[0] + 0.2])
+        assert found[1] == pytest.approx([0.2, 0.6])
 
 
 def test_a_legend_lies_above_the_bars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,8 +61,21 @@ def test_table_1_has_every_method_on_every_campaign_for_every_seed() -> None:
     assert figures["small", "told"]["vi_median"] == pytest.approx(np.median(values))
     assert figures["small", "told"]["vi_sd"] == pytest.approx(np.std(values, ddof=1))
     assert [news[:2] for news in seen] == [(n, 8) for n in range(8)]
-    assert [panel.title for panel in outcome.panels] == ["small", "known"]
+    assert [panel.title.replace("\n", " ") for panel in outcome.panels] == [
+        "small campaign: variation of information (lower is better)",
+        "known campaign: variation of information (lower is better)",
+    ]
     assert outcome.panels[0].series[0].x == ("blob", "told")
+
+
+def test_a_hard_campaign_is_called_by_what_is_hard_about_it() -> None:
+    few = tuple((name, replace(SMALL, workers_per_hit=s.workers_per_hit)) for name, s in table1.HARD_CAMPAIGNS)
+    outcome = table1.run_table1(table1.Table1(("told",), (0,), few, name="hard"), Solver(), SILENT)
+    assert {row[0] for row in outcome.trials.rows} == {"R = 1", "R = 5"}
+    assert [panel.title.split(":")[0] for panel in outcome.panels] == [
+        "small hard campaign, 1 worker a HIT",
+        "small hard campaign, 5 workers a HIT",
+    ]
 
 
 def test_hard_campaigns_are_what_they_are_said_to_be() -> None:
@@ -85,6 +98,8 @@ def test_redundancy_has_a_line_for_every_method() -> None:
     (panel,) = outcome.panels
     assert [(series.name, series.x) for series in panel.series] == [("blob", (2, 4)), ("told", (2, 4))]
     assert panel.series[0].y == tuple(row[3] for row in outcome.figures.rows if row[0] == "blob")
+    assert panel.title.endswith("variation of information (lower is better)")
+    assert panel.title.startswith("60 items, ")
 
 
 def test_workers_leave_from_both_ends() -> None:
@@ -114,7 +129,9 @@ def test_workers_are_ranked_and_what_is_left_is_counted() -> None:
     (ranks,) = outcome.sheets
     assert [row[2] for row in ranks.rows] == hits[hits > 0].tolist()
     assert ranks.rows[-1][3:] == (1.0, 1.0)
-    assert [panel.title for panel in outcome.panels] == ["Who does the work", "Pareto curve", "Fewer workers"]
+    titles = [panel.title.split(":")[0] for panel in outcome.panels]
+    assert titles == ["Who does the work", "Pareto curve", "Without some of the workers"]
+    assert outcome.panels[2].title.endswith("(lower is better)")
 
 
 CONTEXT = context.Context(
@@ -188,6 +205,23 @@ def test_scale_divides_by_labels_and_iterations() -> None:
         assert row["ratio_to_tanh"] == pytest.approx(70 / row["tanh_ns"])
         assert 0.1 < row["tanh_ns"] < 1000
         assert row["peak_memory_mb"] is None
+    # one point a size, whatever the seeds
+    for panel in outcome.panels:
+        for line in panel.series:
+            assert list(line.x) == [np.mean([row["pair_labels"] for row in rows[n : n + 2]]) for n in (0, 2)]
+    tanh = outcome.panels[1].series[1]
+    assert tanh.y == pytest.approx([np.mean([row["tanh_ns"] for row in rows[n : n + 2]]) for n in (0, 2)])
+
+
+def test_scale_has_a_line_for_each_number_of_dimensions() -> None:
+    def measure(_table: ResponseTable, _seed: int, dimensions: int, _clusters: int) -> scale.Cost:
+        return scale.Cost(20, 1.0, 1.0, float(dimensions), None, 3)
+
+    outcome = scale.run_scale(scale.Scale((0, 1), (SMALL,), (2, 4)), measure, SILENT)
+    assert [(line.name, line.y) for line in outcome.panels[0].series] == [
+        ("whole fit, 2 dimensions", (2.0,)),
+        ("whole fit, 4 dimensions", (4.0,)),
+    ]
 
 
 def test_the_sizes_are_those_of_the_paper() -> None:
