@@ -140,6 +140,8 @@ def _draw(axes: Any, panel: PanelLike) -> None:
         axes.set(xscale="linear" if panel.log == "y" else "log", yscale="log")
     elif panel.kind == "bars" or not _far_from_zero(panel):
         axes.set_ylim(bottom=0)
+    if panel.kind == "bars" and not panel.log:
+        axes.set_ylim(top=axes.get_ylim()[1] * 1.05)  # room for the figure above the highest
     whole = all(isinstance(x, int) for series in panel.series for x in series.x)
     if whole and panel.kind == "lines" and panel.log is not True:
         axes.xaxis.get_major_locator().set_params(integer=True)

@@ -135,6 +135,6 @@ def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]
     lines = [Series("as it should be", (0.0, 1.0), (0.0, 1.0))]
     for words, parts in pooled.items():
         bins = reliability(*_together(parts))
-        lines.append(Series(words, tuple(row[3] for row in bins), tuple(row[4] for row in bins)))
-    title = "Are items in their cluster as often\nas said? (nearer the line is better)"
+        lines.append(Series(f"labels counted {words}", tuple(row[3] for row in bins), tuple(row[4] for row in bins)))
+    title = "Are items in their cluster as often\nas said? (nearer the straight line is better)"
     return Panel(title, "probability of the cluster", "share of items that are right", "lines", tuple(lines))

@@ -159,3 +159,18 @@ def test_a_plot_that_fails_leaves_the_older_one(tmp_path: Path, monkeypatch: pyt
         draw_panels(tmp_path / "plot.png", (BARS,))
     assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
     assert (tmp_path / "plot.png").read_bytes() == before
+
+
+def test_the_figure_above_the_highest_bar_is_below_the_title(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = []
+    save = Figure.savefig
+
+    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+        save(figure, *args, **kwargs)
+        axes = figure.axes[0]
+        room.append(axes.get_window_extent().y1 - max(label.get_window_extent().y1 for label in axes.texts))
+
+    monkeypatch.setattr(Figure, "savefig", look)
+    bars = Series("", ("flat, as many HITs", "divisive"), (0.04, 0.02), (0.06, 0.03))
+    draw_panels(tmp_path / "plot.png", (Panel("two\nlines", "", "", "bars", (bars,)),))
+    assert room[0] >= 0

@@ -63,3 +63,4 @@ def test_probabilities_are_calibrated_on_simulated_campaigns():
     right = {words: [row[4] for row in outcome.trials.rows if row[1] == words] for words in (BEFORE, AFTER)}
     assert right[BEFORE] == right[AFTER]
     assert {row[0] for row in outcome.sheets[0].rows} == {BEFORE, AFTER}
+    assert "nearer the straight line is better" in outcome.panels[0].title
