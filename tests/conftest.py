@@ -6,10 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # as the program does, before numpy is there
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# no test is about how long it takes: on a busy machine an example may take any time
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 ROOT = Path(__file__).resolve().parent.parent
 
