@@ -163,7 +163,9 @@ class Decision:
         self.settings = chosen
 
     def choose_settings(self, any_weight: bool, any_dimensions: bool) -> None:
-        """Choose label weight and dimensions, where they are to be chosen."""
+        """Choose label weight and dimensions, where they are to be chosen and anything was predicted."""
+        if not self.best_of(self.settings).pairs.any():
+            return
         if any_weight:
             self.climb("label weight", [replace(self.settings, label_weight=w) for w in WEIGHTS], WEIGHTS, EQUAL)
         if any_dimensions:

@@ -345,3 +345,11 @@ def test_numbers_beside_the_one_that_is_enough_are_looked_at_more_closely_and_no
     assert {closely.clusters - 1, closely.clusters, closely.clusters + 1} <= looked_at | {1}
     assert max(looked_at) <= max(number for number, *_ in quickly.by_clusters)
     assert {number for number, *_ in closely.by_clusters} >= looked_at
+
+
+def test_where_nothing_is_predicted_nothing_is_chosen() -> None:
+    """Each two items are together in one response only, so that nothing is known of what is held out."""
+    table = slow.table_of([(0, {2 * hit: 0, 2 * hit + 1: hit % 2}) for hit in range(8)], 16, 1)
+    model = Crowdclustering(**AUTO, dimensions="auto").fit(table)
+    assert model.heldout_.pairs == 0
+    assert (model.label_weight_, model.dimensions_) == (1.0, 4)
