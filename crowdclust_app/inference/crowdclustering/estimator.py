@@ -67,7 +67,8 @@ class Crowdclustering:
     dimensions
         `D` of the space in which items lie; "auto": what predicts held-out responses best of 2, 4 and 6.
     starts
-        How many starts; the first is spectral, the others random, the highest bound wins.
+        How many starts; the first is spectral, the others random, the highest bound wins. With a number of clusters
+        those that keep the most of them come first.
     clusters
         "bound": as many as the bound asks for; the joint phase is tried a second time from more components. A
         number: that many components (the fit may leave some of them without items).
@@ -261,7 +262,7 @@ class Crowdclustering:
             for outcome in crew.each(one_start, tasks, progress, cancel):
                 settings = outcome.beliefs.settings
                 bounds.append(outcome.bound)
-                if best is None or outcome.bound > best.bound:
+                if best is None or outcome.merit > best.merit:
                     best = outcome
         assert best is not None
         self.start_bounds_ = tuple(bounds)

@@ -140,6 +140,16 @@ class Outcome:
     trace: tuple[tuple[str, float], ...]
 
     @property
+    def merit(self) -> tuple[int, float]:
+        """By which the best start is told: its bound; with a number of clusters, first how many of them have items.
+
+        Fewer clusters can have a higher bound, and would win where more were wanted.
+        """
+        if not isinstance(self.beliefs.settings.clusters, int):
+            return 0, self.bound
+        return len(np.unique(np.argmax(self.mixture.memberships, axis=1))), self.bound
+
+    @property
     def joint_bounds(self) -> list[float]:
         """Bounds of the joint iterations."""
         return [bound for phase, bound in self.trace if phase == JOINT]

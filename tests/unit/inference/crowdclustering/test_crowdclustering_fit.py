@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import label_by_label as slow
 import numpy as np
@@ -15,6 +16,7 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.responses import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.inference.crowdclustering import Crowdclustering, Snapshot
+from crowdclust_app.inference.crowdclustering.schedule import Outcome
 
 QUICK = {"dimensions": 2, "starts": 2, "layer_rounds": 10, "max_iterations": 15}
 
@@ -405,3 +407,15 @@ def test_parameters_stay_as_they_were_given():
     model = Crowdclustering(dimensions=3, clusters=2, scale=0.7)
     model.fit(slow.table_of([(0, {0: 0, 1: 1, 2: 1})]))
     assert (model.dimensions, model.clusters, model.scale, model.degrees_of_freedom) == (3, 2, 0.7, None)
+
+
+def test_with_a_number_of_clusters_the_start_that_keeps_most_of_them_wins() -> None:
+    def ended(clusters: int | str, found: int, bound: float) -> Outcome:
+        beliefs = SimpleNamespace(settings=SimpleNamespace(clusters=clusters))
+        mixture = SimpleNamespace(memberships=np.eye(4)[np.arange(8) % found])
+        return Outcome(beliefs, mixture, beliefs, mixture, bound, 1, True, 1, ())
+
+    asked_for = [ended(4, 2, -1.0), ended(4, 4, -3.0), ended(4, 4, -2.0)]
+    assert max(asked_for, key=lambda one: one.merit) is asked_for[2]
+    left_open = [ended("bound", 2, -1.0), ended("bound", 4, -2.0)]
+    assert max(left_open, key=lambda one: one.merit) is left_open[0]
