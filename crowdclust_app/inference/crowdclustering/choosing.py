@@ -164,7 +164,7 @@ class Decision:
 
     def choose_settings(self, any_weight: bool, any_dimensions: bool) -> None:
         """Choose label weight and dimensions, where they are to be chosen and anything was predicted."""
-        if not self.best_of(self.settings).pairs.any():
+        if not (any_weight or any_dimensions) or not self.best_of(self.settings).pairs.any():
             return
         if any_weight:
             self.climb("label weight", [replace(self.settings, label_weight=w) for w in WEIGHTS], WEIGHTS, EQUAL)
