@@ -86,7 +86,7 @@ class ClusterScore:
 
 def starts_of(result: FitResult) -> tuple[StartRow, ...]:
     """The starts of a fit beside each other, in their order."""
-    best = max(result.start_bounds, default=0.0)
+    best = result.start_bounds[kept_start(result) - 1] if result.start_bounds else 0.0
     rows = []
     for number, bound in enumerate(result.start_bounds, start=1):
         sweeps = [clusters for start, _, _, clusters in result.start_traces if start == number]
@@ -95,11 +95,18 @@ def starts_of(result: FitResult) -> tuple[StartRow, ...]:
     return tuple(rows)
 
 
+def kept_start(result: FitResult) -> int:
+    """The start that was kept, counted from 1: with a number of clusters not always that of the highest bound."""
+    if result.bound in result.start_bounds:
+        return result.start_bounds.index(result.bound) + 1
+    return int(np.argmax(result.start_bounds)) + 1 if result.start_bounds else 1
+
+
 def traces_of(result: FitResult) -> tuple[tuple[int, str, float], ...]:
     """Start, phase and bound of every sweep; of the best start alone for runs that did not keep the others."""
     if result.start_traces:
         return tuple((start, phase, bound) for start, phase, bound, _ in result.start_traces)
-    best = int(np.argmax(result.start_bounds)) + 1 if result.start_bounds else 1
+    best = kept_start(result)
     return tuple((best, phase, bound) for phase, bound in result.lower_bounds)
 
 

@@ -31,7 +31,7 @@ from crowdclust_app.gui.words import of_stage, people_time
 from crowdclust_app.services.category_rows import stabilities
 from crowdclust_app.services.figures import RunInfo
 from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
-from crowdclust_app.services.plot_data import traces_of
+from crowdclust_app.services.plot_data import kept_start, traces_of
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -183,9 +183,7 @@ class RunPanel(QWidget):
             self._trace_of(run)
 
     def _trace_of(self, run: Run) -> None:
-        starts = run.result.start_bounds
-        best = starts.index(max(starts)) + 1 if starts else 1
-        self.trace.show_traces(traces_of(run.result), best)
+        self.trace.show_traces(traces_of(run.result), kept_start(run.result))
 
     def _rank_run_button(self) -> None:
         """Before the first run the empty plot has the one button that stands out."""
