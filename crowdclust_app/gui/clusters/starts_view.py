@@ -14,7 +14,7 @@ from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.table_rows import AnyIndex, Column, TableRows
 from crowdclust_app.gui.words import ABSENT
 from crowdclust_app.services.looking import RunView
-from crowdclust_app.services.plot_data import StartRow, bound_plot, starts_of, starts_plot, traces_of
+from crowdclust_app.services.plot_data import StartRow, bound_plot, kept_start, starts_of, starts_plot, traces_of
 
 COLUMNS = (
     Column("Start", "", lambda start: str(start.number), True),
@@ -91,7 +91,7 @@ class StartsView(QWidget):
         if view is None:
             self.trace.clear()
         else:
-            self.trace.show_traces(traces_of(view.run.result), best=_best(starts))
+            self.trace.show_traces(traces_of(view.run.result), best=kept_start(view.run.result))
 
     def figure(self) -> Plot | None:
         """The traces, or the ends of the starts where no traces are kept, as a plot for its files."""
@@ -99,7 +99,3 @@ class StartsView(QWidget):
             return None
         plot = bound_plot(self._view.run, self.trace.phase)
         return plot if plot.curves else starts_plot(self._view.run)
-
-
-def _best(starts: tuple[StartRow, ...]) -> int:
-    return next((start.number for start in starts if start.behind == 0), 1)

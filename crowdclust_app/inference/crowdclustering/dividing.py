@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.data import Labels, half_labels
-from crowdclust_app.inference.crowdclustering.merging_costs import counts_of, merging_cost
-from crowdclust_app.inference.crowdclustering.refinement import Refined, refine_partition
+from crowdclust_app.inference.crowdclustering.merging_costs import merging_cost
+from crowdclust_app.inference.crowdclustering.refinement import Refined, counts_of, refine_partition
 from crowdclust_app.inference.crowdclustering.starts import start_positions
 
 # Fewer items are not cut.

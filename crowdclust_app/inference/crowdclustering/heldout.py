@@ -17,7 +17,7 @@ from crowdclust_app.domain.responses import ResponseTable
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.blocks import Beliefs
 from crowdclust_app.inference.crowdclustering.crew import Crew
-from crowdclust_app.inference.crowdclustering.data import labels_of
+from crowdclust_app.inference.crowdclustering.data import Labels, labels_of
 from crowdclust_app.inference.crowdclustering.exchanging import FEW_ROUNDS, exchanged, pays
 from crowdclust_app.inference.crowdclustering.growth import grow
 from crowdclust_app.inference.crowdclustering.heldout_workers import ONE_GROUP_RATE, WorkerScores
@@ -234,7 +234,7 @@ class Trials:
         return together([self._score(settings, clusters, fold, closer) for fold in folds])
 
     def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool) -> Scores:
-        closer = closer and clusters not in ("bound", 1) and pays(self.crowd(settings, fold).labels)
+        closer = closer and can_be_better(self.crowd(settings, fold).labels, clusters)
         key = (settings.dimensions, settings.label_weight, fold, clusters, closer)
         if key not in self._scored:
             self.tell(settings, clusters)
@@ -289,7 +289,7 @@ class Trials:
             refined = best_partition(labels, places, clusters, settings.seed, crowd.expect, self.check)
             chain[clusters] = refined.partition
         partition = chain[clusters]
-        if closer and pays(labels) and clusters > 1:
+        if closer and can_be_better(labels, clusters):
             best = (*key, clusters)
             if best not in self._exchanged:
                 self._exchanged[best] = exchanged(
@@ -338,6 +338,11 @@ def place_items(
     beliefs = Beliefs.at_positions(labels, settings, origin.copy(), crew)
     run_layers(beliefs, reporter)
     return placement_of(beliefs, table.n_items, origin)
+
+
+def can_be_better(labels: Labels, clusters: Literal["bound"] | int) -> bool:
+    """Whether exchanging clusters may lead to better ones of that number."""
+    return clusters not in ("bound", 1) and pays(labels)
 
 
 def some_of(table: ResponseTable) -> ResponseTable:

@@ -6,8 +6,7 @@ import numpy as np
 
 from crowdclust_app.inference.crowdclustering.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.data import Labels
-from crowdclust_app.inference.crowdclustering.refinement import LEAST_RATE, WORKER_S_PAIRS
-from crowdclust_app.inference.crowdclustering.refinement_kernels import count_pairs
+from crowdclust_app.inference.crowdclustering.refinement import LEAST_RATE, WORKER_S_PAIRS, counts_of
 
 # Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
 LIKELY_PAIRS = 8
@@ -22,13 +21,6 @@ def nearest_pairs(labels: Labels, partition: Ints, clusters: int, wanted: int) -
     likely = np.argsort(pooled_costs(same.sum(axis=0), pairs.sum(axis=0)), kind="stable")[:LIKELY_PAIRS]
     candidates = list(zip(first[likely].tolist(), second[likely].tolist(), strict=True))
     return sorted(candidates, key=lambda pair: merging_cost(same, pairs, *pair))[:wanted]
-
-
-def counts_of(labels: Labels, partition: Ints, clusters: int) -> tuple[Floats, Floats]:
-    """Each worker's labels "same", and all, between two clusters; both (J, K, K), as `count_pairs` counts them."""
-    same, pairs = (np.zeros((labels.n_workers, clusters, clusters)) for _ in range(2))
-    count_pairs(labels.response_ptr, labels.items, labels.groups, labels.workers, partition, same, pairs)
-    return same, pairs
 
 
 def pooled_costs(same: Floats, pairs: Floats) -> Floats:

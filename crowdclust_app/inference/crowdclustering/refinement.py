@@ -51,6 +51,13 @@ class Refined:
     reached: float
 
 
+def counts_of(labels: Labels, partition: Ints, clusters: int) -> tuple[Floats, Floats]:
+    """Each worker's labels "same", and all, between two clusters; both (J, K, K), as `count_pairs` counts them."""
+    same, pairs = (np.zeros((labels.n_workers, clusters, clusters)) for _ in range(2))
+    count_pairs(labels.response_ptr, labels.items, labels.groups, labels.workers, partition, same, pairs)
+    return same, pairs
+
+
 def worker_rates(labels: Labels, cluster: Ints, expected: Floats) -> Floats:
     """How often each worker puts items of two clusters together.
 
@@ -68,8 +75,7 @@ def worker_rates(labels: Labels, cluster: Ints, expected: Floats) -> Floats:
     ndarray of shape (J, K, K)
         Symmetric. The odds that are expected are first scaled, for each two clusters, to meet everybody's labels.
     """
-    same, pairs = np.zeros_like(expected), np.zeros_like(expected)
-    count_pairs(labels.response_ptr, labels.items, labels.groups, labels.workers, cluster, same, pairs)
+    same, pairs = counts_of(labels, cluster, expected.shape[1])
     expected = np.clip(expected, LEAST_RATE, 1.0 - LEAST_RATE)
     total = pairs.sum(axis=0)
     mean = np.where(total > 0.0, (pairs * expected).sum(axis=0) / np.maximum(total, 1.0), expected.mean(axis=0))

@@ -11,13 +11,12 @@ from crowdclust_app.inference.crowdclustering.dividing import adapted, cut_of, d
 from crowdclust_app.inference.crowdclustering.exchanging import exchanged
 from crowdclust_app.inference.crowdclustering.merging import chain_of_partitions
 from crowdclust_app.inference.crowdclustering.merging_costs import (
-    counts_of,
     fit_of,
     merging_cost,
     nearest_pairs,
     pooled_costs,
 )
-from crowdclust_app.inference.crowdclustering.refinement import refine_partition
+from crowdclust_app.inference.crowdclustering.refinement import counts_of, refine_partition
 from crowdclust_app.inference.crowdclustering.starts import DENSE_BELOW, start_positions
 
 
