@@ -58,8 +58,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def aggregate(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust aggregate`."""
-    from crowdclust_app.services.aggregating import AggregateSettings, aggregate_file
-    from crowdclust_app.services.pair_judging import aggregate_pair_file, holds_pairs, refuse_for_pairs
+    from crowdclust_app.services.verify.aggregating import AggregateSettings, aggregate_file
+    from crowdclust_app.services.workers.pair_reliability import aggregate_pair_file, holds_pairs, refuse_for_pairs
 
     settings = AggregateSettings(
         method=args.method,

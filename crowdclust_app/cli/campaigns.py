@@ -18,8 +18,8 @@ _LISTED = 5
 
 def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust new`."""
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.creating import create_campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.campaign.creating import create_campaign
 
     report = create_campaign(args.campaign, args.images, plan_settings(args), progress=console.progress, cancel=cancel)
     skipped = [(path, f"the same picture as {original}") for path, original in report.duplicates]
@@ -53,8 +53,8 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust import`."""
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.importing import import_table as import_into
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.exchange.importing import import_table as import_into
 
     with Campaign.open(args.campaign) as campaign:
         report = import_into(campaign, args.file, args.kind, console.progress, cancel, question=args.question)
@@ -71,9 +71,9 @@ def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust export`."""
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.export_parts import TABLES, export_parts
-    from crowdclust_app.services.writing import read_summary
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.exchange.export_parts import TABLES, export_parts
+    from crowdclust_app.services.exchange.result_folders import read_summary
 
     with Campaign.open_somehow(args.campaign) as campaign:
         files = export_parts(
@@ -86,7 +86,7 @@ def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def check(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust check`."""
-    from crowdclust_app.services.checking import check_campaign
+    from crowdclust_app.services.campaign.checking import check_campaign
 
     report = check_campaign(args.campaign, progress=console.progress, cancel=cancel)
     summary = {"campaign": str(args.campaign), "ok": report.ok, "problems": list(report.problems)}

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crowdclust_app.cli import aggregate, bench, campaigns, fitting, stages, window
+from crowdclust_app.cli import aggregate, campaigns, fitting, stages, window
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -27,7 +27,6 @@ COMMANDS: dict[str | None, Command] = {
     "split": stages.split,
     "aggregate": aggregate.aggregate,
     "simulate": fitting.simulate,
-    "bench": bench.bench,
 }
 
 

@@ -7,17 +7,19 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
 from crowdclust_app.cli.console import Console
-from crowdclust_app.cli.parser import build_parser
+from crowdclust_app.cli.parser import Parser, build_parser
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
 
 DONE, FAULT, TO_MEND, INTERRUPTED = 0, 1, 2, 130
+
+Command = Callable[[Namespace, Console, CancelToken], int]
 
 TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
 """With this set in the environment, faults of ours show their traceback on the terminal too."""
@@ -25,17 +27,32 @@ TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, as `crowdclust_app.cli.main` says, which calls this."""
+    return run_program(build_parser(), _run, argv)
+
+
+def run_program(parser: Parser, run: Command, argv: Sequence[str] | None = None) -> int:
+    """Read arguments and run what they ask for: one line for what the user can mend, one exit code.
+
+    Parameters
+    ----------
+    parser
+        Knows the options; its result has `json` and `quiet`.
+    run
+        Does what was asked for; returns the exit code.
+    argv
+        The arguments without the program's name; those of the process when None.
+    """
     # numpy's own threads wait for each other by spinning: on a busy computer small matrices then take ten times as long
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        args = build_parser().parse_args(argv)
+        args = parser.parse_args(argv)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else TO_MEND
     console = Console(as_json=args.json, quiet=args.quiet)
     cancel = CancelToken()
     try:
         with _interruptible(cancel):
-            return _run(args, console, cancel)
+            return run(args, console, cancel)
     except UserError as error:
         return _say(console, " ".join(str(error).split("\n")), TO_MEND)
     except (Cancelled, KeyboardInterrupt):

@@ -14,8 +14,8 @@ from crowdclust_app.domain.campaign import PlanSettings
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.responses import ResponseTable
-    from crowdclust_app.services.fitting import FitResult, FitSettings
+    from crowdclust_app.domain.response_table import ResponseTable
+    from crowdclust_app.services.fits.fitting import FitResult, FitSettings
 
 
 def plan_settings(args: Namespace) -> PlanSettings:
@@ -25,7 +25,7 @@ def plan_settings(args: Namespace) -> PlanSettings:
 
 def plan(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust plan`."""
-    from crowdclust_app.services.planning import plan_items, plan_summary, write_plan
+    from crowdclust_app.services.campaign.planning import plan_items, plan_summary, write_plan
 
     made, figures = plan_items(args.items, plan_settings(args))
     cancel.check()
@@ -48,7 +48,7 @@ def plan(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def simulate(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust simulate`."""
-    from crowdclust_app.services.simulation import simulate as simulate_tables
+    from crowdclust_app.services.exchange.simulated_tables import simulate as simulate_tables
 
     names = ("items", "clusters", "items_per_hit", "redundancy", "workers_per_hit", "workers", "noise", "coarse")
     settings = {name: getattr(args, name) for name in (*names, "random_workers", "seed")}
@@ -69,8 +69,8 @@ def simulate(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust fit`."""
-    from crowdclust_app.services.fitting import FitSettings
-    from crowdclust_app.services.sources import is_campaign
+    from crowdclust_app.services.fits.fitting import FitSettings
+    from crowdclust_app.services.fits.sources import is_campaign
 
     settings = FitSettings(
         method=args.method,
@@ -88,8 +88,8 @@ def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 
 def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
-    from crowdclust_app.services.fitting import fit_table
-    from crowdclust_app.services.sources import read_table_source
+    from crowdclust_app.services.fits.fitting import fit_table
+    from crowdclust_app.services.fits.sources import read_table_source
 
     source = read_table_source(args.source, args.stage)
     truth, warnings = _truth(args.truth, source.table)
@@ -99,11 +99,11 @@ def _fit_table(args: Namespace, settings: FitSettings, console: Console, cancel:
 
 
 def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.categories import category_columns
-    from crowdclust_app.services.fitting import fit_campaign
-    from crowdclust_app.services.runs import NotStoredError
-    from crowdclust_app.services.stages import find_stage, stay_behind
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.clusters.categories import category_columns
+    from crowdclust_app.services.fits.fitting import fit_campaign
+    from crowdclust_app.services.fits.run_store import NotStoredError
+    from crowdclust_app.services.stages.stages import find_stage, stay_behind
 
     with Campaign.open_somehow(args.source) as campaign:
         find_stage(campaign, args.stage)
@@ -124,7 +124,7 @@ def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, canc
 
 def _results_folder(out: Path | None) -> AbstractContextManager[object]:
     """Have the folder before the fit: one that cannot be written must not cost the fit's time."""
-    from crowdclust_app.services.writing import folder_for
+    from crowdclust_app.services.exchange.result_folders import folder_for
 
     return folder_for(out) if out else nullcontext()
 
@@ -133,7 +133,7 @@ def _truth(path: Path | None, table: ResponseTable) -> tuple[Mapping[str, str] |
     """Read the truth before the fit, so that a wrong file does not cost its time."""
     if path is None or not table.n_responses:
         return None, ()
-    from crowdclust_app.services.sources import read_truth_source
+    from crowdclust_app.services.fits.sources import read_truth_source
 
     source = read_truth_source(path, table)
     return source.categories, source.warnings
@@ -149,7 +149,7 @@ def _finish_fit(
     run: int | None = None,
     categories: Mapping[str, tuple[str | None, str | None]] | None = None,
 ) -> int:
-    from crowdclust_app.services.fitting import compare_with_truth
+    from crowdclust_app.services.fits.fitting import compare_with_truth
 
     summary = {**result.summary, "run": run, "stage": args.stage}
     if truth is not None:
@@ -159,7 +159,7 @@ def _finish_fit(
         console.note(warning)
     written: list[Path] = []
     if args.out:
-        from crowdclust_app.services.exporting import export_result
+        from crowdclust_app.services.exchange.exporting import export_result
 
         written.extend(export_result(result, table, args.out, categories=categories, stage=args.stage))
         written.append(write_summary(args.out, summary))
@@ -198,9 +198,9 @@ def _fit_text(summary: Mapping[str, Any]) -> list[str]:
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
     """Write every figure that is printed beside the tables."""
-    from crowdclust_app.services import writing
+    from crowdclust_app.services.exchange import result_folders
 
-    return writing.write_summary(folder, plain(summary))
+    return result_folders.write_summary(folder, plain(summary))
 
 
 def written_lines(paths: Sequence[Path]) -> list[str]:

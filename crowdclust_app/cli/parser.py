@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crowdclust_app import __version__
-from crowdclust_app.cli import aggregate, bench
+from crowdclust_app.cli import aggregate
 
 # The names of services.fitting.METHODS, which cannot be imported here: it takes numpy, and --help has to be quick.
 METHODS = ("crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
@@ -35,7 +35,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"crowdclust {__version__}")
     parser.set_defaults(command=None, json=False, quiet=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_open, _demo, _new, _plan, _import, _fit, _split, _aggregate, _simulate, _export, _check, _bench):
+    for add in (_open, _demo, _new, _plan, _import, _fit, _split, _aggregate, _simulate, _export, _check):
         add(commands)
     return parser
 
@@ -44,9 +44,14 @@ def _command(commands: Any, name: str, text: str) -> Parser:
     description = text[0].upper() + text[1:] + "."
     # no abbreviations: an option that is added later must not change what a script means
     parser: Parser = commands.add_parser(name, help=text, description=description, allow_abbrev=False)
+    add_output_options(parser)
+    return parser
+
+
+def add_output_options(parser: Parser) -> None:
+    """Add what every command understands."""
     parser.add_argument("--json", action="store_true", help="print the summary alone, as JSON")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors (and the summary with --json)")
-    return parser
 
 
 def _plan_options(parser: Parser) -> None:
@@ -151,10 +156,6 @@ def _split(commands: Any) -> None:
 
 def _aggregate(commands: Any) -> None:
     aggregate.add_options(_command(commands, "aggregate", "infer one label a task from several people's labels"))
-
-
-def _bench(commands: Any) -> None:
-    bench.add_options(_command(commands, "bench", "run the paper's experiments with every method"))
 
 
 def _clusters(text: str) -> str | int:

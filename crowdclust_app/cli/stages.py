@@ -17,8 +17,8 @@ _PLAN = ("items_per_hit", "redundancy", "workers_per_hit", "seed")
 
 def split(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust split`."""
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.stages import cluster_items, default_plan, find_stage, run_to_divide, subdivide
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.stages.stages import cluster_items, default_plan, find_stage, run_to_divide, subdivide
 
     with Campaign.open(args.campaign) as campaign:
         above = find_stage(campaign, args.stage)

@@ -14,7 +14,7 @@ from crowdclust_app.cli.console import aligned, counted
 from crowdclust_app.cli.display import display_problem
 from crowdclust_app.cli.fitting import write_summary, written_lines
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.progress import ProgressReport
+from crowdclust_app.services.progress_report import ProgressReport
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -30,7 +30,7 @@ def start(_args: Namespace, _console: Console, _cancel: CancelToken) -> int:
 
 def open_campaign(args: Namespace, _console: Console, _cancel: CancelToken) -> int:
     """`crowdclust open`."""
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
     # a campaign that cannot be opened is said here, before there is a window
     Campaign.open(args.campaign).close()
@@ -39,7 +39,7 @@ def open_campaign(args: Namespace, _console: Console, _cancel: CancelToken) -> i
 
 def demo(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust demo`."""
-    from crowdclust_app.services.demo import build_demo
+    from crowdclust_app.services.demo.demo_campaign import build_demo
 
     out = args.out or _DEMO_FOLDER
     problem = None if args.no_window else display_problem()
@@ -64,8 +64,8 @@ def demo(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 
 def _tables(campaign: Path, out: Path, console: Console, cancel: CancelToken) -> list[Path]:
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.exporting import SUMMARY, export_campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.exchange.exporting import SUMMARY, export_campaign
 
     with Campaign.open(campaign) as opened:
         files = export_campaign(opened, out, progress=console.progress, cancel=cancel)

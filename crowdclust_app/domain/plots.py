@@ -93,7 +93,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixGrid:
+class MatrixPlots:
     """Many small matrices of one size on one scale from 0 to 1, as the paper's Figure 3.
 
     Parameters
@@ -170,7 +170,7 @@ class Curves:
         )
 
 
-Plot = Points | Matrix | MatrixGrid | Curves
+Plot = Points | Matrix | MatrixPlots | Curves
 
 
 def _column(label: str) -> str:

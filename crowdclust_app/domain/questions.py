@@ -9,7 +9,7 @@ from enum import StrEnum
 LONGEST_SENTENCE = 300
 
 
-class Said(StrEnum):
+class AnswerKind(StrEnum):
     """What a worker does with a question."""
 
     YES = "yes"
@@ -80,6 +80,6 @@ class Answer:
     number: int
     item: int
     worker: int
-    said: Said
+    said: AnswerKind
     at: datetime
     seconds: float

@@ -55,7 +55,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Photo:
+class ReportPhoto:
     """One small photo.
 
     Parameters
@@ -74,15 +74,15 @@ class Photo:
 
 
 @dataclass(frozen=True, slots=True)
-class Gallery:
+class PhotoRow:
     """Photos in a row."""
 
     title: str
     caption: str
-    photos: tuple[Photo, ...]
+    photos: tuple[ReportPhoto, ...]
 
 
-Block = Paragraph | Sentences | Facts | DataTable | Figure | Gallery
+Block = Paragraph | Sentences | Facts | DataTable | Figure | PhotoRow
 
 
 @dataclass(frozen=True, slots=True)

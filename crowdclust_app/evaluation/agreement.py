@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.domain.response_table import ResponseTable
 
 ROUNDS = 1000
 LEVEL = 0.95

@@ -20,7 +20,7 @@ _ROUNDS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class SimulatedLabels:
     """Yes/no labels.
 
     Parameters
@@ -45,7 +45,7 @@ class Labels:
     def __len__(self) -> int:
         return len(self.label)
 
-    def rows(self, chosen: slice | NDArray[np.bool_] | Codes) -> Labels:
+    def rows(self, chosen: slice | NDArray[np.bool_] | Codes) -> SimulatedLabels:
         """Some of the labels; tasks and workers keep their numbers."""
         return replace(self, task=self.task[chosen], worker=self.worker[chosen], label=self.label[chosen])
 
@@ -64,7 +64,7 @@ class LabelledTasks:
         How often each worker is right; None where nobody knows.
     """
 
-    labels: Labels
+    labels: SimulatedLabels
     truth: Codes
     accuracies: Floats | None = None
 
@@ -127,10 +127,10 @@ def simulate_regular(
     truth = rng.integers(0, 2, n_tasks)
     accuracies = draw_accuracies(prior, n_workers, rng)
     label = draw_answers(task, worker, truth, accuracies, rng)
-    return LabelledTasks(Labels(n_tasks, n_workers, task, worker, label), truth, accuracies)
+    return LabelledTasks(SimulatedLabels(n_tasks, n_workers, task, worker, label), truth, accuracies)
 
 
-def some_labels_a_task(labels: Labels, count: int, rng: np.random.Generator) -> Labels:
+def some_labels_a_task(labels: SimulatedLabels, count: int, rng: np.random.Generator) -> SimulatedLabels:
     """Keep at most `count` random labels of each task, in their order."""
     mixed = rng.permutation(len(labels))
     by_task = mixed[np.argsort(labels.task[mixed], kind="stable")]
@@ -140,7 +140,7 @@ def some_labels_a_task(labels: Labels, count: int, rng: np.random.Generator) -> 
     return labels.rows(np.sort(by_task[rank < count]))
 
 
-def some_workers(labels: Labels, count: int, rng: np.random.Generator) -> Labels:
+def some_workers(labels: SimulatedLabels, count: int, rng: np.random.Generator) -> SimulatedLabels:
     """Keep the labels of `count` random workers among those who have any."""
     present = np.unique(labels.worker)
     chosen = rng.choice(present, size=min(count, len(present)), replace=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import canonical_groups
-from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.sampling.plan import make_plan
 
 # By rank, work falls off like rank^-1.16, with which the top fifth does about four fifths (paper, figure 4).

@@ -30,18 +30,18 @@ from crowdclust_app.gui.export_parts import PartsBox
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Screen
-from crowdclust_app.gui.words import count_of, of_stage, people_date
-from crowdclust_app.services.export_parts import TABLES, parts_in_the_way
-from crowdclust_app.services.export_preview import TableToWrite, files_in_the_way, tables_to_write
-from crowdclust_app.services.figures import RunInfo
-from crowdclust_app.services.leaves import exported_run
+from crowdclust_app.gui.wording import count_of, of_stage, people_date
+from crowdclust_app.services.campaign.counts import RunInfo
+from crowdclust_app.services.exchange.export_parts import TABLES, parts_in_the_way
+from crowdclust_app.services.exchange.export_preview import TableToWrite, files_in_the_way, tables_to_write
+from crowdclust_app.services.stages.leaf_clusters import exported_run
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress, ProgressReport
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 FOLDER, ANONYMOUS, PARTS_KEY = "export-folder", "export-anonymous", "export-parts"
 WIDEST, ROW = 960, 28
@@ -303,7 +303,7 @@ class ExportScreen(Screen):
 
         def work(progress: Progress, cancel: CancelToken) -> tuple[Path, ...]:
             from crowdclust_app.gui.report_pdf import write_pdf
-            from crowdclust_app.services.export_parts import export_parts
+            from crowdclust_app.services.exchange.export_parts import export_parts
 
             return export_parts(campaign, folder, parts, anonymous, run, progress, cancel, write_pdf)
 

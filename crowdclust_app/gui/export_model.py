@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.table_rows import Column, TableRows
-from crowdclust_app.services.export_preview import TableToWrite
+from crowdclust_app.services.exchange.export_preview import TableToWrite
 
 COLUMNS = (
     Column("File", "", lambda table: table.name),

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.services.export_parts import LINKS, PARTS, PHOTOS, TABLES
+from crowdclust_app.services.exchange.export_parts import LINKS, PARTS, PHOTOS, TABLES
 
 _COLUMNS = 4
 _OTHER = {PHOTOS: LINKS, LINKS: PHOTOS}

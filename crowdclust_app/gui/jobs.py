@@ -21,7 +21,7 @@ from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QTimer, Sign
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
-from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 Lane = Literal["database", "inference", "decode"]
 Work = Callable[[Progress, CancelToken], Any]

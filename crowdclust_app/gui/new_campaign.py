@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX, Item, PlanSettings
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.gui.annotate.grid import Tile
+from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.new_campaign_form import NewCampaignForm
 from crowdclust_app.gui.outlook import QUALITY, Outlook, about_quality, outlook, quality_in_words
@@ -21,10 +21,10 @@ from crowdclust_app.gui.screen import Shell
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.expected_quality import ExpectedQuality
-    from crowdclust_app.services.progress import Progress, ProgressReport
-    from crowdclust_app.services.scanning import ScanReport
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.campaign.expected_quality import ExpectedQuality
+    from crowdclust_app.services.campaign.scanning import ScanReport
+    from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 DEBOUNCE_MS = 200
 
@@ -89,7 +89,7 @@ class NewCampaignScreen(NewCampaignForm):
         self._blank_figures()
 
         def work(progress: Progress, token: CancelToken) -> ScanReport:
-            from crowdclust_app.services.scanning import scan_images
+            from crowdclust_app.services.campaign.scanning import scan_images
 
             return scan_images(folder, progress, token)
 
@@ -189,7 +189,7 @@ class NewCampaignScreen(NewCampaignForm):
         n_items, settings = len(self._scan.items), self.settings()
 
         def work(_progress: Progress, cancel: CancelToken) -> ExpectedQuality | None:
-            from crowdclust_app.services.expected_quality import expected_quality
+            from crowdclust_app.services.campaign.expected_quality import expected_quality
 
             return expected_quality(n_items, settings, cancel=cancel)
 
@@ -250,7 +250,7 @@ class NewCampaignScreen(NewCampaignForm):
         repeats = self.repeat_share()
 
         def work(_progress: Progress, _token: CancelToken) -> Path:
-            from crowdclust_app.services.creating import create_from_scan
+            from crowdclust_app.services.campaign.creating import create_from_scan
 
             made = create_from_scan(path, folder, scan, settings, instructions, repeat_share=repeats)
             return Path(made.campaign)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.gui.annotate.grid import PhotoGrid
+from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.outlook import FIGURES
 from crowdclust_app.gui.screen import Screen, Shell
@@ -168,7 +168,7 @@ class NewCampaignForm(Screen):
         policy.setRetainSizeWhenHidden(True)
         self.warning.setSizePolicy(policy)
         self.warning.hide()
-        self.preview = PhotoGrid(self.shell.pictures, interactive=False)
+        self.preview = SortingGrid(self.shell.pictures, interactive=False)
         self.preview.setObjectName("preview")
         self.preview.setAccessibleName("The first HIT")
         self.left_out_heading = self._second("Left out")

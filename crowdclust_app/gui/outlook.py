@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.gui.words import ABSENT
-from crowdclust_app.services.expected_quality import NOISE, REPEATS, ExpectedQuality
-from crowdclust_app.services.pace import ASSUMED_SECONDS_AN_ITEM
+from crowdclust_app.gui.wording import ABSENT
+from crowdclust_app.services.campaign.expected_quality import NOISE, REPEATS, ExpectedQuality
+from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM
 
 QUALITY, WORKING = "quality", "being simulated"
 FIGURES = (
@@ -52,8 +52,8 @@ def people_time(seconds: float) -> str:
 
 def outlook(n_items: int, settings: PlanSettings, repeat_share: float = 0.0) -> Outlook:
     """Work a plan out, with that share of its HITs repeated; runs off the main thread."""
-    from crowdclust_app.services.planning import plan_items
-    from crowdclust_app.services.repeats import planned_repeats
+    from crowdclust_app.services.annotate.repeats import planned_repeats
+    from crowdclust_app.services.campaign.planning import plan_items
 
     plan, figures = plan_items(n_items, settings)
     repeats, turns = planned_repeats(figures.hits, repeat_share, settings.workers_per_hit)

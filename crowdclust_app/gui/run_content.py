@@ -11,12 +11,12 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.services.looking import Overview, look_at_campaign
+from crowdclust_app.services.clusters.run_view import CampaignOverview, load_overview
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 RUN_SHOWN = "run-shown"
 MAIN, EMPTY = 0, 1
@@ -41,7 +41,7 @@ class RunContent(QWidget):
         self.shell = shell
         self._campaign: Campaign | None = None
         self._loading: Job | None = None
-        self._overview: Overview | None = None
+        self._overview: CampaignOverview | None = None
         self._splitters: tuple[QSplitter, ...] = ()
         self.album = Album(shell.pictures, self)
 
@@ -71,7 +71,7 @@ class RunContent(QWidget):
     # --- the screen in the window
 
     @property
-    def overview(self) -> Overview | None:
+    def overview(self) -> CampaignOverview | None:
         """What is shown."""
         return self._overview
 
@@ -91,7 +91,7 @@ class RunContent(QWidget):
         number = self.shell.recall(RUN_SHOWN)
         self._loading = self.shell.jobs.start(
             "database",
-            lambda _progress, cancel: look_at_campaign(campaign, number, cancel),
+            lambda _progress, cancel: load_overview(campaign, number, cancel),
             on_done=self._loaded,
             on_failed=self.shell.show_failure,
             owner=self,
@@ -108,10 +108,10 @@ class RunContent(QWidget):
     def _forget(self) -> None:
         """Let go of what was chosen in the campaign before."""
 
-    def _show(self, overview: Overview | None) -> None:
+    def _show(self, overview: CampaignOverview | None) -> None:
         """Show this; None while it is being read. What fills the screen says how."""
 
-    def _loaded(self, overview: Overview) -> None:
+    def _loaded(self, overview: CampaignOverview) -> None:
         first = self._overview is None
         self._show(overview)
         if first and self.isVisible() and not self.isAncestorOf(QApplication.focusWidget() or self):

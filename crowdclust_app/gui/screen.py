@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Jobs
     from crowdclust_app.gui.pictures import PictureCache
     from crowdclust_app.gui.theme import Look
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 class Shell(Protocol):

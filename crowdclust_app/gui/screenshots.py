@@ -44,13 +44,13 @@ def write_screenshots(campaign: Path, out: Path) -> tuple[Path, ...]:
     from crowdclust_app.gui.annotate.screen import AnnotateScreen
     from crowdclust_app.gui.app import make_application
     from crowdclust_app.gui.registry import SCREENS
-    from crowdclust_app.gui.settings import Settings
+    from crowdclust_app.gui.settings import WindowSettings
     from crowdclust_app.gui.window import MainWindow
 
     app = make_application()
     out.mkdir(parents=True, exist_ok=True)
     # settings of its own: the person's window must not begin where this one ended
-    window = MainWindow(Settings(out / ".window.json"))
+    window = MainWindow(WindowSettings(out / ".window.json"))
     window.list_as_recent = False
     files = []
     try:

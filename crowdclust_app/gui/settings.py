@@ -13,7 +13,7 @@ FILE_NAME = "window.json"
 CAMPAIGNS_KEPT = 200
 
 
-class Settings:
+class WindowSettings:
     """Remembered state; unreadable or missing files count as nothing remembered.
 
     Parameters

@@ -29,10 +29,10 @@ from crowdclust_app.gui.screen import Screen, Shell
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.figures import CampaignFigures
-    from crowdclust_app.services.progress import Progress
-    from crowdclust_app.services.recent import RecentCampaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.campaign.counts import CampaignFigures
+    from crowdclust_app.services.campaign.recent import RecentCampaign
+    from crowdclust_app.services.progress_report import Progress
 
 WIDTH = 960
 # Figures of the open campaign: the word for several, the word for one.
@@ -69,7 +69,7 @@ def _silent(label: QLabel) -> QLabel:
     return label
 
 
-class Card(QPushButton):
+class StartCard(QPushButton):
     """A large button with a sign, a title and a sentence."""
 
     def __init__(self, name: str, icon: str, title: str, text: str, call: Callable[[], object]) -> None:
@@ -151,7 +151,7 @@ class RecentRow(QWidget):
         layout.addWidget(forget)
 
 
-class Overview(QWidget):
+class CampaignGlance(QWidget):
     """The open campaign in a few figures, and where to go from here."""
 
     def __init__(self, shell: Shell) -> None:
@@ -235,21 +235,23 @@ class StartScreen(Screen):
         super().__init__(shell)
         self._campaign: Campaign | None = None
         self._rows: list[RecentRow] = []
-        self.overview = Overview(shell)
+        self.overview = CampaignGlance(shell)
         self.overview.hide()
         self._heading = QLabel("Crowdclust")
         self._heading.setObjectName("start-heading")
         self._heading.setProperty("heading", "page")
         self.cards = (
-            Card(
+            StartCard(
                 "card-new",
                 "new",
                 "New campaign",
                 "Choose a folder of photos and how people will sort them.",
                 lambda: shell.show_screen("new"),
             ),
-            Card("card-open", "open", "Open", "Go on with a campaign file on this computer.", self.ask_for_campaign),
-            Card("card-demo", "demo", "Demo", "Look around in a small finished campaign.", self.open_demo),
+            StartCard(
+                "card-open", "open", "Open", "Go on with a campaign file on this computer.", self.ask_for_campaign
+            ),
+            StartCard("card-demo", "demo", "Demo", "Look around in a small finished campaign.", self.open_demo),
         )
         self._recent_heading = QLabel("Recent campaigns")
         self._recent_heading.setProperty("heading", "part")
@@ -328,7 +330,7 @@ class StartScreen(Screen):
             )
 
         def work(_progress: Progress, _token: CancelToken) -> list[tuple[RecentCampaign, bool]]:
-            from crowdclust_app.services.recent import recent_campaigns
+            from crowdclust_app.services.campaign.recent import recent_campaigns
 
             # a network drive may take its time to say that a file is gone
             return [(entry, entry.exists) for entry in recent_campaigns()]
@@ -347,7 +349,7 @@ class StartScreen(Screen):
         """Make the demo, if it is not there yet, and open it."""
 
         def work(progress: Progress, token: CancelToken) -> Path:
-            from crowdclust_app.services.demo import build_demo
+            from crowdclust_app.services.demo.demo_campaign import build_demo
             from crowdclust_app.services.folders import cache_folder
 
             folder = cache_folder() / "demo"
@@ -369,7 +371,7 @@ class StartScreen(Screen):
         """Take a campaign out of the list; its file is left alone."""
 
         def work(_progress: Progress, _token: CancelToken) -> None:
-            from crowdclust_app.services import recent
+            from crowdclust_app.services.campaign import recent
 
             recent.forget(path)
 

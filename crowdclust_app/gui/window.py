@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWi
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.campaign_watcher import CampaignWatcher
 from crowdclust_app.gui.chrome import ErrorBar, Rail, StatusLine
 from crowdclust_app.gui.commands import CommandPalette, Commands, HelpOverlay
 from crowdclust_app.gui.errors import ErrorCentre, Message
@@ -21,14 +22,13 @@ from crowdclust_app.gui.jobs import Job, Jobs
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.registry import SCREENS, ScreenEntry
 from crowdclust_app.gui.screen import Screen
-from crowdclust_app.gui.settings import Settings
+from crowdclust_app.gui.settings import WindowSettings
 from crowdclust_app.gui.style import apply_look
-from crowdclust_app.gui.watching import Watcher
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
 
 LOOK_KEY = "look"
 
@@ -46,13 +46,13 @@ class MainWindow(QMainWindow):
     theme_changed = Signal()
     campaign_opened = Signal()
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: WindowSettings | None = None) -> None:
         super().__init__()
         self.setObjectName("main-window")
         self.setWindowTitle("Crowdclust")
         self.setMinimumSize(960, 640)
         self.setAcceptDrops(True)
-        self.settings = settings or Settings()
+        self.settings = settings or WindowSettings()
         # whether campaigns that are opened come into the list of recent ones
         self.list_as_recent = True
         self.campaign: Campaign | None = None
@@ -60,7 +60,7 @@ class MainWindow(QMainWindow):
         self.pictures = PictureCache(self.jobs, parent=self)
         self.errors = ErrorCentre(parent=self)
         self.commands = Commands(self)
-        self.watcher = Watcher(self)
+        self.watcher = CampaignWatcher(self)
         self._screens: dict[str, Screen] = {}
         self._history: list[str] = []
         self._opening: Job | None = None
@@ -85,8 +85,8 @@ class MainWindow(QMainWindow):
         path = Path(path)
 
         def work(_progress: Progress, token: CancelToken) -> Campaign:
-            from crowdclust_app.services import recent
-            from crowdclust_app.services.campaigns import Campaign
+            from crowdclust_app.services.campaign import recent
+            from crowdclust_app.services.campaign.campaigns import Campaign
 
             campaign = Campaign.open(path)
             if token.cancelled:

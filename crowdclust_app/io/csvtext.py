@@ -106,7 +106,7 @@ def _line(cells: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class CsvTable:
     """A table whose header was understood.
 
     Parameters
@@ -163,7 +163,7 @@ class Sheet:
             )
 
 
-def open_sheet(path: Path, required: Sequence[Sequence[str]], optional: Sequence[str] = ()) -> Sheet:
+def open_sheet(path: Path, required: Sequence[Sequence[str]], optional: Sequence[str] = ()) -> CsvTable:
     """Open a table and understand its header.
 
     Parameters
@@ -207,10 +207,10 @@ def open_sheet(path: Path, required: Sequence[Sequence[str]], optional: Sequence
             raise UserError(f"has the column {name} twice", where=f"{path}, line 1", todo="take one of them out")
     columns = {name: position for position, name in enumerate(header) if name in used}
     unknown = tuple(name or f"column {position + 1}" for position, name in enumerate(header) if name not in used)
-    return Sheet(path, columns, unknown, data, delimiter)
+    return CsvTable(path, columns, unknown, data, delimiter)
 
 
-def open_any_sheet(path: Path) -> Sheet:
+def open_any_sheet(path: Path) -> CsvTable:
     """Open a table whose columns may have any names, all of which are in `unknown_columns`.
 
     Raises
@@ -223,7 +223,7 @@ def open_any_sheet(path: Path) -> Sheet:
     headers = {delimiter: _header(path, data, delimiter) for delimiter in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda d: len(headers[d]))
     names = tuple(name or f"column {position + 1}" for position, name in enumerate(headers[delimiter]))
-    return Sheet(path, {}, names, data, delimiter)
+    return CsvTable(path, {}, names, data, delimiter)
 
 
 def _reader(data: bytes, delimiter: str) -> Any:

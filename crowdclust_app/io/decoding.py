@@ -24,7 +24,7 @@ from typing import IO
 from PIL import Image, UnidentifiedImageError
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.io.walking import why_not
+from crowdclust_app.io.image_files import why_not
 
 HEADER_PIXELS = 1_000_000_000
 DECODED_BYTES = 2_500_000_000

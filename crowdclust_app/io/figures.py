@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crowdclust_app.domain.palette import OKABE_ITO
-from crowdclust_app.domain.plots import Curves, Matrix, MatrixGrid, Plot, Points
+from crowdclust_app.domain.plots import Curves, Matrix, MatrixPlots, Plot, Points
 from crowdclust_app.io.atomic import atomic_file
 from crowdclust_app.io.csvtext import write_table
 from crowdclust_app.io.plots import COLOURS, MARKERS
@@ -90,7 +90,7 @@ def _figure(plot: Plot, width: float) -> Figure:
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"font.family": list(_families()), "font.size": 9.0}):
-        if isinstance(plot, MatrixGrid):
+        if isinstance(plot, MatrixPlots):
             lines = max(1, -(-len(plot.captions) // _COLUMNS))
             figure = Figure(figsize=(width, width / _COLUMNS * 1.04 * lines + 0.7), layout="constrained")
             _draw_grid(figure, plot, lines)
@@ -180,7 +180,7 @@ def _write_figures(axes: Axes, drawn: Any, plot: Matrix) -> None:
             axes.text(column, row, text, ha="center", va="center", color="white" if dark else "black", fontsize=8)
 
 
-def _draw_grid(figure: Figure, plot: MatrixGrid, lines: int) -> None:
+def _draw_grid(figure: Figure, plot: MatrixPlots, lines: int) -> None:
     figure.suptitle(_drawable(plot.title)).set_parse_math(False)
     places = list(np.ravel(figure.subplots(lines, _COLUMNS, squeeze=False)))
     drawn = None

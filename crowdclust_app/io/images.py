@@ -12,8 +12,8 @@ from PIL import Image
 
 from crowdclust_app.io.colours import shown_rgb
 from crowdclust_app.io.decoding import decoded, explained, open_image
+from crowdclust_app.io.image_files import list_folder
 from crowdclust_app.io.picture import ImageFacts, Picture
-from crowdclust_app.io.walking import list_folder
 
 __all__ = ["ImageFacts", "Picture", "probe", "read_picture", "scan_folder"]
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import DIFFERENT, SAME
-from crowdclust_app.domain.responses import Response
-from crowdclust_app.io.csvtext import Sheet, format_cell, open_sheet, write_table
+from crowdclust_app.domain.response_table import Response
+from crowdclust_app.io.csvtext import CsvTable, format_cell, open_sheet, write_table
 
 __all__ = [
     "PairRecord",
@@ -255,12 +255,12 @@ def read_truth(path: Path) -> Truth:
     return Truth(categories, sheet.unknown_columns)
 
 
-def _empty_cell(sheet: Sheet, line: int, row: list[str], names: tuple[str, ...]) -> UserError:
+def _empty_cell(sheet: CsvTable, line: int, row: list[str], names: tuple[str, ...]) -> UserError:
     name = next(name for name in names if not row[sheet.columns[name]].strip())
     return sheet.error(line, f"the {name} is empty", "fill it in or take the row out")
 
 
-def _record(sheet: Sheet, key: tuple[str, str], response: _Gathering, extra_names: list[str]) -> ResponseRecord:
+def _record(sheet: CsvTable, key: tuple[str, str], response: _Gathering, extra_names: list[str]) -> ResponseRecord:
     hit, worker = key
     extras = {name: text for name, text in zip(extra_names, response.extras, strict=True) if text}
     return ResponseRecord(
@@ -275,7 +275,7 @@ def _record(sheet: Sheet, key: tuple[str, str], response: _Gathering, extra_name
     )
 
 
-def _time(sheet: Sheet, line: int, name: str, extras: dict[str, str]) -> datetime | None:
+def _time(sheet: CsvTable, line: int, name: str, extras: dict[str, str]) -> datetime | None:
     text = extras.get(name)
     if text is None:
         return None
@@ -286,7 +286,7 @@ def _time(sheet: Sheet, line: int, name: str, extras: dict[str, str]) -> datetim
         raise sheet.error(line, what, "write it like 2024-05-31T14:03:00+00:00") from None
 
 
-def _seconds(sheet: Sheet, line: int, extras: dict[str, str]) -> float | None:
+def _seconds(sheet: CsvTable, line: int, extras: dict[str, str]) -> float | None:
     text = extras.get("active_seconds")
     if text is None:
         return None

@@ -32,7 +32,7 @@ _MASK = (1 << 64) - 1
 _FIRST, _SECOND, _STEP = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15
 
 
-class Belief(Protocol):
+class StreamingPosterior(Protocol):
     """What is believed of the tasks while labels arrive: Fast SBIC."""
 
     def add(self, task: Hashable, worker: Hashable, answer: bool) -> float:
@@ -59,7 +59,9 @@ class Asker:
         Makes a belief that has seen nothing; called again when an answer is taken back.
     """
 
-    def __init__(self, n_tasks: int, wanted: int, policy: str, seed: int, belief: Callable[[], Belief]) -> None:
+    def __init__(
+        self, n_tasks: int, wanted: int, policy: str, seed: int, belief: Callable[[], StreamingPosterior]
+    ) -> None:
         if policy not in (UNIFORM, UNCERTAINTY):
             raise ValueError(f"the policy {policy!r} is neither {UNIFORM} nor {UNCERTAINTY}")
         self.n_tasks = n_tasks

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
-from crowdclust_app.domain.questions import Answer, Policy, QuestionSet, Said
+from crowdclust_app.domain.questions import Answer, AnswerKind, Policy, QuestionSet
 from crowdclust_app.storage import schema
 from crowdclust_app.storage.times import from_text, to_text
 
@@ -121,7 +121,7 @@ def insert_event(
     return int(number)
 
 
-def insert_answers(connection: Connection, new: Sequence[tuple[int, int, int, Said]], now: datetime) -> None:
+def insert_answers(connection: Connection, new: Sequence[tuple[int, int, int, AnswerKind]], now: datetime) -> None:
     """Add many answers to the log, each a set, item, worker and what was said; how long they took is unknown."""
     rows = [
         {"question_set": number, "item": item, "worker": worker, "kind": said.value, "seconds": 0.0, "at": to_text(now)}
@@ -159,7 +159,9 @@ def standing_answers(connection: Connection, question_set: int) -> list[Answer]:
         ),
         {"q": question_set},
     )
-    return [Answer(row.number, row.item, row.worker, Said(row.kind), from_text(row.at), row.seconds) for row in rows]
+    return [
+        Answer(row.number, row.item, row.worker, AnswerKind(row.kind), from_text(row.at), row.seconds) for row in rows
+    ]
 
 
 def last_answer(connection: Connection, question_set: int, worker: int) -> tuple[int, int] | None:

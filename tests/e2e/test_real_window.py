@@ -21,9 +21,9 @@ import pytest
 from crowdclust_app.domain.campaign import Assignment, PlanSettings
 from crowdclust_app.domain.sorting import Sorting
 from crowdclust_app.io.drawings import draw_collection
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.creating import create_campaign
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.creating import create_campaign
 
 pytestmark = pytest.mark.e2e
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 
 import pytest
-from acting import PATIENCE, draw_photos, settle
 from PySide6.QtWidgets import QApplication
+from user_actions import PATIENCE, draw_photos, settle
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.stalls import StallWatch
 from crowdclust_app.gui.style import apply_look
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.creating import create_campaign
+from crowdclust_app.services.campaign.creating import create_campaign
 
 TESTS = str(Path(__file__).parent)
 MOST_SECONDS = 1.0

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from acting import CTRL, SHIFT, Person, find, press_button, settle, text_of
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
+from user_actions import CTRL, SHIFT, Person, find, press_button, settle, text_of
 
 from crowdclust_app.domain.campaign import AssignmentStatus
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.campaign.campaigns import Campaign
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -244,10 +244,10 @@ def test_undo_and_redo_have_no_limit(person: Person) -> None:
 
 
 def test_groups_above_nine_are_reached_by_a_second_digit(open_window: OpenWindow, tmp_path: Path) -> None:
-    from acting import draw_photos
+    from user_actions import draw_photos
 
     from crowdclust_app.domain.campaign import PlanSettings
-    from crowdclust_app.services.creating import create_campaign
+    from crowdclust_app.services.campaign.creating import create_campaign
 
     path = tmp_path / "many.crowdclust"
     create_campaign(path, draw_photos(tmp_path / "many", 16), PlanSettings(16, 1, 1, 0))

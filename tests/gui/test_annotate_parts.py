@@ -10,8 +10,8 @@ from PySide6.QtCore import QRect, QRectF
 from crowdclust_app.domain.sorting import ActionKind, Sorting
 from crowdclust_app.gui.annotate.chips import HEIGHT, SHAPES, shape_for
 from crowdclust_app.gui.annotate.clock import IDLE_SECONDS, ActiveClock
-from crowdclust_app.gui.annotate.desk import DIGIT_SECONDS, Desk
 from crowdclust_app.gui.annotate.layout import FRAME, GAP, fitted, lay_out, typical_aspect
+from crowdclust_app.gui.annotate.sorting_state import DIGIT_SECONDS, SortingState
 
 # --- layout
 
@@ -81,14 +81,14 @@ def test_the_typical_aspect_is_the_middle_one_within_bounds() -> None:
 # --- desk
 
 
-def numbered(desk: Desk, *groups: int) -> None:
+def numbered(desk: SortingState, *groups: int) -> None:
     for position, group in enumerate(groups):
         desk.choose(group)
         desk.paint([position])
 
 
 def test_two_digits_make_one_number_only_where_such_a_group_can_be() -> None:
-    desk = Desk(20)
+    desk = SortingState(20)
     numbered(desk, 1, 2)
     desk.type_digit(1, 10.0)
     desk.type_digit(2, 10.1)
@@ -103,7 +103,7 @@ def test_two_digits_make_one_number_only_where_such_a_group_can_be() -> None:
 
 
 def test_digits_far_apart_are_two_numbers() -> None:
-    desk = Desk(20)
+    desk = SortingState(20)
     numbered(desk, *range(1, 13))
     desk.type_digit(1, 0.0)
     desk.type_digit(2, DIGIT_SECONDS + 0.01)
@@ -115,7 +115,7 @@ def test_digits_far_apart_are_two_numbers() -> None:
 
 
 def test_a_corrected_digit_is_one_step_to_undo() -> None:
-    desk = Desk(14)
+    desk = SortingState(14)
     numbered(desk, *range(1, 11))
     before = desk.groups
     desk.select([12, 13])
@@ -128,7 +128,7 @@ def test_a_corrected_digit_is_one_step_to_undo() -> None:
 
 
 def test_zero_takes_a_selection_out() -> None:
-    desk = Desk(3)
+    desk = SortingState(3)
     numbered(desk, 1, 1)
     assert desk.type_digit(0, 0.0) == []
     desk.select([0, 2])
@@ -137,9 +137,9 @@ def test_zero_takes_a_selection_out() -> None:
 
 
 def test_the_desk_takes_up_the_log_with_the_group_in_hand() -> None:
-    first = Desk(5)
+    first = SortingState(5)
     log = [*first.click(1), *first.choose(4), *first.click(2), *first.undo()]
-    again = Desk(5, log)
+    again = SortingState(5, log)
     assert again.groups == first.groups == (0, 1, 0, 0, 0)
     assert again.current == 4
     assert again.redo()
@@ -147,7 +147,7 @@ def test_the_desk_takes_up_the_log_with_the_group_in_hand() -> None:
 
 
 def test_the_actions_of_a_desk_are_a_log_of_what_it_shows() -> None:
-    desk = Desk(12)
+    desk = SortingState(12)
     log = []
     log += desk.click(3)
     log += desk.paint([4, 5, 6])
@@ -163,7 +163,7 @@ def test_the_actions_of_a_desk_are_a_log_of_what_it_shows() -> None:
 
 
 def test_the_chips_are_the_groups_in_use_and_the_one_in_hand() -> None:
-    desk = Desk(4)
+    desk = SortingState(4)
     assert desk.chips() == (1,)
     numbered(desk, 3, 1)
     desk.choose(7)

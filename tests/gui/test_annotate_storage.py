@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import CTRL, PATIENCE, Person, find, press_button, settle, text_of
+import user_actions
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
+from user_actions import CTRL, PATIENCE, Person, find, press_button, settle, text_of
 
 from crowdclust_app.domain.sorting import Action, Sorting
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -30,7 +31,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from acting import CTRL, Person, settle
+from user_actions import CTRL, Person, settle
 from crowdclust_app.gui.app import make_application
 from crowdclust_app.gui.window import MainWindow
 app = make_application()
@@ -56,7 +57,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_killed_in_mid_set_the_next_start_goes_on(
     open_window: OpenWindow, campaign_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = KILLED.format(tests=str(Path(__file__).parent), campaign=str(campaign_file))
+    script = KILLED.format(tests=str(Path(user_actions.__file__).parent), campaign=str(campaign_file))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == -9, done.stderr
     shown = done.stdout.split()

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
 
-from crowdclust_app.gui.clusters.runs import METHOD_NAMES
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.fitting import METHODS, FitSettings, fit_campaign
+from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.fits.fitting import METHODS, FitSettings, fit_campaign
 
 
 @pytest.fixture

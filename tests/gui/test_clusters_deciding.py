@@ -17,9 +17,9 @@ from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.row_menu import RowAction
 from crowdclust_app.gui.clusters.rows_model import figures
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.categories import Categories, read_categories
-from crowdclust_app.services.exporting import export_campaign
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.categories import Categories, read_categories
+from crowdclust_app.services.exchange.exporting import export_campaign
 
 # what the display of the tests says when a menu comes up
 pytestmark = pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)

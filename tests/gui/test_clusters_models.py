@@ -13,33 +13,33 @@ from sorted_campaign import make_campaign
 
 from crowdclust_app.gui.clusters.album import Album, people_probability
 from crowdclust_app.gui.clusters.geometry import nearest_point, neighbour, points_inside
-from crowdclust_app.gui.clusters.grid import PhotoModel
-from crowdclust_app.gui.clusters.inspector import TurnsModel, turn_in_words
+from crowdclust_app.gui.clusters.inspector import ItemResponsesModel, turn_in_words
+from crowdclust_app.gui.clusters.photo_grid import PhotoModel
 from crowdclust_app.gui.clusters.rows_model import CategoryRowsModel
-from crowdclust_app.gui.clusters.runs import RunsModel
-from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.runs_model import RunsModel
+from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.jobs import Jobs
 from crowdclust_app.gui.pictures import PictureCache
-from crowdclust_app.gui.words import people_date, people_time
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.category_rows import category_rows
-from crowdclust_app.services.looking import Overview, look_at_campaign
+from crowdclust_app.gui.wording import people_date, people_time
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.category_rows import category_rows
+from crowdclust_app.services.clusters.run_view import CampaignOverview, load_overview
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 
 
 @pytest.fixture(scope="module")
-def overview(tmp_path_factory: pytest.TempPathFactory) -> Overview:
+def overview(tmp_path_factory: pytest.TempPathFactory) -> CampaignOverview:
     with Campaign.open(make_campaign(tmp_path_factory.mktemp("models"), fit=True)) as campaign:
-        return look_at_campaign(campaign)
+        return load_overview(campaign)
 
 
-def test_models_keep_qts_rules(qapp: QApplication, overview: Overview) -> None:
+def test_models_keep_qts_rules(qapp: QApplication, overview: CampaignOverview) -> None:
     assert overview.view is not None
     jobs = Jobs()
     album = Album(PictureCache(jobs))
     album.show(overview.view, {})
-    rows, photos, turns, runs = CategoryRowsModel(), PhotoModel(album), TurnsModel(), RunsModel()
+    rows, photos, turns, runs = CategoryRowsModel(), PhotoModel(album), ItemResponsesModel(), RunsModel()
     testers = [QAbstractItemModelTester(model, FATAL) for model in (rows, photos, turns, runs)]
     assert overview.categories is not None
     rows.show(category_rows(overview.view, overview.categories))
@@ -57,7 +57,7 @@ def test_models_keep_qts_rules(qapp: QApplication, overview: Overview) -> None:
     jobs.shutdown()
 
 
-def test_a_turn_is_told_in_words(overview: Overview) -> None:
+def test_a_turn_is_told_in_words(overview: CampaignOverview) -> None:
     assert overview.view is not None
     turns = {turn.worker: turn for turn in overview.view.facts(0).turns}
     assert turn_in_words(turns["Ann"]) == "as the clusters say"
@@ -66,7 +66,7 @@ def test_a_turn_is_told_in_words(overview: Overview) -> None:
 
 
 def test_the_selection_tells_only_changes_and_keeps_its_current_item(qapp: QApplication) -> None:
-    selection = Selection()
+    selection = ItemSelection()
     told: list[tuple[int, ...]] = []
     selection.changed.connect(lambda: told.append(selection.items))
     selection.choose(4)
@@ -140,7 +140,7 @@ def test_photo_files_are_named_even_when_one_is_gone(tmp_path: Path) -> None:
     path = make_campaign(tmp_path, sort=False)
     (tmp_path / "photos" / "p03.png").unlink()
     with Campaign.open(path) as campaign:
-        found = look_at_campaign(campaign)
+        found = load_overview(campaign)
     assert len(found.files) == 24
     assert found.view is None
     assert [worker.name for worker in found.workers] == []

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from acting import PATIENCE
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QListView, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, drag, make_campaign, move, open_window, part, settle, sort_some
+from user_actions import PATIENCE
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.content import ClustersContent
@@ -20,8 +20,8 @@ from crowdclust_app.gui.clusters.layers import NumberBadge
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.screen import WorkersScreen
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.importing import import_table
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.exchange.importing import import_table
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from acting import PATIENCE
 from made_runs import make_table_campaign, store_run
 from PIL import Image
 from PySide6.QtCore import Qt
@@ -20,6 +19,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QListView, QPushButton, QSlider, QSpinBox, QTableView
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
+from user_actions import PATIENCE
 
 from crowdclust_app.gui.clusters import run_panel
 from crowdclust_app.gui.clusters.album import MOST_WAITING
@@ -30,13 +30,13 @@ from crowdclust_app.gui.clusters.rows_model import figures
 from crowdclust_app.gui.clusters.run_panel import summary_in_words
 from crowdclust_app.gui.clusters.starts_view import StartsModel
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.category_rows import category_rows
-from crowdclust_app.services.comparing import truth_order
-from crowdclust_app.services.embedding import colouring
-from crowdclust_app.services.fitting import fit_campaign
-from crowdclust_app.services.importing import import_table
-from crowdclust_app.services.plot_data import StartRow
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.category_rows import category_rows
+from crowdclust_app.services.clusters.comparing import truth_order
+from crowdclust_app.services.clusters.embedding import colouring
+from crowdclust_app.services.clusters.plots import StartRow
+from crowdclust_app.services.exchange.importing import import_table
+from crowdclust_app.services.fits.fitting import fit_campaign
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 ALT = Qt.KeyboardModifier.AltModifier
@@ -396,7 +396,7 @@ def test_a_run_can_be_cancelled_in_every_phase(
                 wait(cancel)
 
         if phase == "storing":
-            from crowdclust_app.services import fitting
+            from crowdclust_app.services.fits import fitting
 
             fit = fitting.fit_table
 

@@ -8,20 +8,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from acting import PATIENCE
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QTableView
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
+from user_actions import PATIENCE
 
 from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.export import TablesModel
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.export_preview import tables_to_write
-from crowdclust_app.services.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.exchange.export_preview import tables_to_write
+from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from acting import PATIENCE
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
+from user_actions import PATIENCE
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui.jobs import Job, Jobs, JobState
-from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 
 @pytest.fixture

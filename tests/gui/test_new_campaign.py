@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import PATIENCE, draw_photos, find, press_button, settle, text_of
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLineEdit, QListWidget, QPlainTextEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
+from user_actions import PATIENCE, draw_photos, find, press_button, settle, text_of
 
 from crowdclust_app.domain.campaign import Item, PlanSettings
-from crowdclust_app.gui.annotate.grid import PhotoGrid
+from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
 from crowdclust_app.gui.outlook import outlook, people_time
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import scanning
-from crowdclust_app.services.planning import plan_items
-from crowdclust_app.services.scanning import ScanReport
+from crowdclust_app.services.campaign import scanning
+from crowdclust_app.services.campaign.planning import plan_items
+from crowdclust_app.services.campaign.scanning import ScanReport
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -65,7 +65,7 @@ def test_a_campaign_is_made_from_a_folder(
     assert text_of(window, "figure-pair_labels") == f"{figures.pair_labels:,}"
     assert text_of(window, "figure-components") == f"{figures.components}"
     assert text_of(window, "figure-shown") == outlook(12, settings).texts["shown"]
-    preview = find(window, PhotoGrid, "preview")
+    preview = find(window, SortingGrid, "preview")
     scan = scanning.scan_images(photo_folder)
     assert [tile.item.path for tile in preview.tiles] == [scan.items[k].path for k in plan.hits[0].tolist()]
     QTest.keyClicks(find(window, QPlainTextEdit, "instructions"), "Sort by shape.")
@@ -103,7 +103,7 @@ def test_a_set_of_a_thousand_photos_is_planned_and_previewed(
     type_number(window, "plan-m", 1000)
     wait_for_figures(window, qtbot, "hits", "8")
     settle(window)
-    assert len(find(window, PhotoGrid, "preview").tiles) == 1000
+    assert len(find(window, SortingGrid, "preview").tiles) == 1000
 
 
 def test_a_plan_that_falls_apart_is_warned_about(

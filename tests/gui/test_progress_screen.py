@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from acting import PATIENCE
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle, sort_some
+from user_actions import PATIENCE
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.number_box import NumberBox
@@ -20,9 +20,9 @@ from crowdclust_app.gui.progress.content import ProgressContent
 from crowdclust_app.gui.progress.open_model import OpenModel
 from crowdclust_app.gui.progress.screen import ProgressScreen
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.pace import look_at_pace
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.progress_statistics import look_at_pace
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_what_others_store_appears_without_reopening(qtbot: QtBot, path: Path) -
     window.watcher.look()
     settle(window)
     with Campaign.open(path) as other:
-        from crowdclust_app.services.growing import add_redundancy
+        from crowdclust_app.services.campaign.plan_changes import add_redundancy
 
         add_redundancy(other, 1)
         sort_some(other, "Ann", 1)
@@ -127,8 +127,8 @@ def test_what_others_store_appears_without_reopening(qtbot: QtBot, path: Path) -
 
 def test_the_inference_runs_again_by_itself(qtbot: QtBot, path: Path) -> None:
     with Campaign.open(path) as campaign:
-        from crowdclust_app.services.fitting import FitSettings, fit_campaign
-        from crowdclust_app.services.growing import add_redundancy
+        from crowdclust_app.services.campaign.plan_changes import add_redundancy
+        from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
 
         fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=4, label_weight=0.3, folds=0))
         add_redundancy(campaign, 2)
@@ -156,7 +156,7 @@ def test_the_model_of_open_sets_keeps_qts_rules(qtbot: QtBot, path: Path) -> Non
     model = OpenModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     with Campaign.open(path) as campaign:
-        from crowdclust_app.services.growing import add_redundancy
+        from crowdclust_app.services.campaign.plan_changes import add_redundancy
 
         add_redundancy(campaign, 1)
         annotation.next_assignment(campaign, campaign.workers()[0])

@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import CTRL, PATIENCE, find, is_dark, press_button, settle, text_of
 from PySide6.QtCore import QEvent, QMimeData, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QListWidget, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
+from user_actions import CTRL, PATIENCE, find, is_dark, press_button, settle, text_of
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.errors import LOG_NAME, ErrorCentre, describe
 from crowdclust_app.gui.registry import SCREENS
-from crowdclust_app.gui.settings import Settings
+from crowdclust_app.gui.settings import WindowSettings
 from crowdclust_app.gui.style import apply_look
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.folders import config_folder, log_folder
-from crowdclust_app.services.progress import Progress, ProgressReport
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 OpenWindow = Callable[..., MainWindow]
 HEAVY = {"numba", "scipy", "pyqtgraph", "sqlalchemy", "PIL"}
@@ -309,21 +309,21 @@ def test_unreadable_settings_count_as_none(tmp_path: Path) -> None:
     for text in ("", "{", "[]", '{"program": 3, "campaigns": {}}', '{"program": {}}'):
         file = tmp_path / "window.json"
         file.write_text(text, encoding="utf-8")
-        settings = Settings(file)
+        settings = WindowSettings(file)
         assert settings.get("look") is None
         settings.set("look", "dark")
         settings.save()
-        assert Settings(file).get("look") == "dark"
+        assert WindowSettings(file).get("look") == "dark"
     assert [path.name for path in tmp_path.iterdir()] == ["window.json"]
 
 
 def test_settings_of_many_campaigns_do_not_grow_without_end(tmp_path: Path) -> None:
     file = tmp_path / "window.json"
-    settings = Settings(file)
+    settings = WindowSettings(file)
     for number in range(250):
         settings.set("screen", "annotate", tmp_path / f"{number}.crowdclust")
     settings.save()
-    again = Settings(file)
+    again = WindowSettings(file)
     assert again.get("screen", campaign=tmp_path / "249.crowdclust") == "annotate"
     assert again.get("screen", campaign=tmp_path / "0.crowdclust") is None
 
@@ -335,7 +335,7 @@ def test_the_choice_of_colours_is_remembered(open_window: OpenWindow, qapp: QApp
         settle(window)
         assert is_dark(qapp.palette())
         assert (config_folder() / "window.json").is_file()
-        assert theme.Look(Settings().get("look")) is theme.Look.DARK
+        assert theme.Look(WindowSettings().get("look")) is theme.Look.DARK
     finally:
         apply_look(qapp, theme.Look.LIGHT)
 

@@ -13,8 +13,8 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.registry import SCREENS
 from crowdclust_app.gui.screenshots import SIZE, write_screenshots
 from crowdclust_app.gui.style import apply_look
-from crowdclust_app.services import recent
-from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.campaign import recent
+from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 @pytest.mark.runs_the_loop_itself

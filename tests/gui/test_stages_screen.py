@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from acting import Person, press_button
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
+from user_actions import Person, press_button
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
@@ -22,12 +22,12 @@ from crowdclust_app.gui.stages.content import StagesContent
 from crowdclust_app.gui.stages.model import COLUMNS, HITS, NAME, PHOTOS, STATE, TreeModel
 from crowdclust_app.gui.stages.rows import Kind, Row, rows_of
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.categories import read_categories, rename
-from crowdclust_app.services.fitting import FitSettings, fit_campaign
-from crowdclust_app.services.stage_tree import look_at_stages
-from crowdclust_app.services.stages import cluster_items, remove_stage, subdivide
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.categories import read_categories, rename
+from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.stages.stage_tree import look_at_stages
+from crowdclust_app.services.stages.stages import cluster_items, remove_stage, subdivide
 
 QUICK = FitSettings(
     dimensions=2, starts=3, clusters="bound", label_weight=0.6, folds=0, worker_prior="independent", seed=1

@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import find, is_dark, press_button, settle, text_of
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog, QScrollArea, QWidget
+from user_actions import find, is_dark, press_button, settle, text_of
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.start import Card, RecentRow, when
+from crowdclust_app.gui.start import RecentRow, StartCard, when
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import recent
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.creating import create_without_images
-from crowdclust_app.services.importing import import_table
+from crowdclust_app.services.campaign import recent
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.creating import create_without_images
+from crowdclust_app.services.exchange.importing import import_table
 
 OpenWindow = Callable[..., MainWindow]
 
 
 def test_the_first_start_shows_three_cards_and_nothing_else(open_window: OpenWindow) -> None:
     window = open_window()
-    cards = [card.accessibleName() for card in window.findChildren(Card) if card.isVisible()]
+    cards = [card.accessibleName() for card in window.findChildren(StartCard) if card.isVisible()]
     assert cards == ["New campaign", "Open", "Demo"]
     assert not window.findChildren(RecentRow)
     assert not find(window, QWidget, "overview").isVisible()
@@ -115,7 +115,7 @@ def test_recent_campaigns_are_listed_and_the_missing_ones_greyed(
 def test_the_demo_is_made_with_progress_and_opened(
     open_window: OpenWindow, campaign_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crowdclust_app.services import demo
+    from crowdclust_app.services.demo import demo_campaign
 
     asked: list[Path] = []
 
@@ -128,7 +128,7 @@ def test_the_demo_is_made_with_progress_and_opened(
         assert cancel is not None
         return Made()
 
-    monkeypatch.setattr(demo, "build_demo", build)
+    monkeypatch.setattr(demo_campaign, "build_demo", build)
     window = open_window()
     press_button(window, "card-demo")
     assert not find(window, QAbstractButton, "card-demo").isEnabled()
@@ -142,12 +142,12 @@ def test_the_demo_is_made_with_progress_and_opened(
 
 def test_a_demo_that_fails_can_be_tried_again(open_window: OpenWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     from crowdclust_app.domain.errors import UserError
-    from crowdclust_app.services import demo
+    from crowdclust_app.services.demo import demo_campaign
 
     def build(*_arguments: Any, **_keywords: Any) -> None:
         raise UserError("the demo cannot be written here", todo="choose another folder")
 
-    monkeypatch.setattr(demo, "build_demo", build)
+    monkeypatch.setattr(demo_campaign, "build_demo", build)
     window = open_window()
     press_button(window, "card-demo")
     settle(window)

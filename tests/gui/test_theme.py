@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from acting import is_dark
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
+from user_actions import is_dark
 
 from crowdclust_app import gui
 from crowdclust_app.gui import theme

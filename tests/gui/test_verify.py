@@ -6,22 +6,21 @@ import shutil
 from pathlib import Path
 
 import pytest
-from acting import PATIENCE
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import ask_some, click, make_campaign, move, open_window, part, settle
+from user_actions import PATIENCE
 
-from crowdclust_app.domain.questions import Policy, Said
+from crowdclust_app.domain.questions import AnswerKind, Policy
 from crowdclust_app.gui.verify.content import VerifyContent
 from crowdclust_app.gui.verify.methods import MethodsModel
 from crowdclust_app.gui.verify.screen import VerifyScreen
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.exclusions import retire_worker
-from crowdclust_app.services.question_verdicts import IN, OUT
-from crowdclust_app.services.verifying import (
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.exclusions import retire_worker
+from crowdclust_app.services.verify.interview import (
     METHODS,
     Interview,
     answers,
@@ -29,6 +28,7 @@ from crowdclust_app.services.verifying import (
     question_set,
     question_sets,
 )
+from crowdclust_app.services.verify.verdicts import IN, OUT
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 CROWD = {"Ann": 0.97, "Bo": 0.9, "Cy": 0.85, "Lump": 0.6}
@@ -196,7 +196,7 @@ def test_an_answer_given_in_another_window_is_told_and_the_next_question_comes(q
         worker = next(worker for worker in other.workers() if worker.name == "Zoe")
         assert page.photo.item is not None
         first = page.photo.item
-        Interview(other, question_set(other, 1)).answer(worker, first, Said.NO, 1.0)
+        Interview(other, question_set(other, 1)).answer(worker, first, AnswerKind.NO, 1.0)
     press(qtbot, window, "y")
     assert "answered this question already" in window.error_bar.text.text()
     assert page.photo.item != first
@@ -383,7 +383,7 @@ def test_what_others_answer_meanwhile_appears_by_itself(qtbot: QtBot, answered: 
             lambda: lead.verification is not None and lead.verification.labels == before - 1, timeout=PATIENCE
         )
         assert f"{before - 1} of" in words(answered, "verify-figures")
-        interview.answer(ann, question.item, Said.NO, 1.0)
+        interview.answer(ann, question.item, AnswerKind.NO, 1.0)
     qtbot.waitUntil(
         lambda: lead.verification is not None and lead.verification.labels == before
         and len(lead.verification.methods) == len(METHODS), timeout=PATIENCE,

@@ -14,15 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from acting import Person, find, press_button, settle, wait_until
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QListView, QPlainTextEdit, QSpinBox
+from user_actions import Person, find, press_button, settle, wait_until
 
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.io.drawings import draw_collection
-from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.campaign.campaigns import Campaign
 
 PHOTOS = 60
 M, V, R = 12, 3, 2

@@ -18,14 +18,14 @@ from sorted_campaign import click, make_campaign, move, open_window, part, settl
 from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.content import WorkersContent
-from crowdclust_app.gui.workers.grid import MatrixGrid
 from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_picture
-from crowdclust_app.gui.workers.model import WorkersModel
-from crowdclust_app.gui.workers.saving import PICTURES
+from crowdclust_app.gui.workers.matrix_grid import MatrixGrid
+from crowdclust_app.gui.workers.save_button import PICTURES
 from crowdclust_app.gui.workers.screen import WorkersScreen
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.fitting import FitSettings, fit_campaign
-from crowdclust_app.services.judging import WorkerRow
+from crowdclust_app.gui.workers.workers_model import WorkersModel
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.workers.worker_rows import WorkerRow
 
 
 @pytest.fixture(scope="module")

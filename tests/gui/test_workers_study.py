@@ -8,30 +8,30 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from acting import press_button, settle, text_of
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part
+from user_actions import press_button, settle, text_of
 
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.gui.workers.charts import Chart, Series, running_median, ticks
+from crowdclust_app.gui.workers.charts import Chart, ChartSeries, running_median, ticks
 from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.gains import Gain, signed
-from crowdclust_app.gui.workers.model import FLAGS_COLUMN, GROUP_COLUMN
+from crowdclust_app.gui.workers.reliability_page import predicted_words
 from crowdclust_app.gui.workers.screen import WorkersScreen
-from crowdclust_app.gui.workers.trust import predicted_words
-from crowdclust_app.gui.workers.turns_model import TurnsModel
+from crowdclust_app.gui.workers.turns_model import WorkerHitsModel
 from crowdclust_app.gui.workers.work_page import ONE_CLUSTER, PredictedPage
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.demo import build_demo
-from crowdclust_app.services.exclusions import exclusions, retire_worker
-from crowdclust_app.services.fitting import FitSettings, fit_campaign
-from crowdclust_app.services.judging import WorkerRow
-from crowdclust_app.services.worker_turns import WorkerTurn
+from crowdclust_app.gui.workers.workers_model import FLAGS_COLUMN, GROUP_COLUMN
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.exclusions import exclusions, retire_worker
+from crowdclust_app.services.demo.demo_campaign import build_demo
+from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.workers.submitted_hits import SubmittedHit
+from crowdclust_app.services.workers.worker_rows import WorkerRow
 
 
 @pytest.fixture(scope="module")
@@ -322,10 +322,10 @@ def test_awkward_names_and_one_cluster(qtbot: QtBot, tmp_path: Path) -> None:
 
 def test_turns_model_keeps_qts_rules(qapp: QApplication) -> None:
     turns = tuple(
-        WorkerTurn(f"h{n}", n, None, float(n) if n % 3 else None, 10, n / 20, None if n % 5 == 0 else n / 7, "", None)
+        SubmittedHit(f"h{n}", n, None, float(n) if n % 3 else None, 10, n / 20, None if n % 5 == 0 else n / 7, "", None)
         for n in range(20)
     )
-    model = TurnsModel()
+    model = WorkerHitsModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.show(turns)
     for number in range(6):
@@ -344,7 +344,9 @@ def test_charts_draw_points_and_tell_them(qtbot: QtBot) -> None:
     chart.show()
     x = np.arange(1.0, 1001.0)
     words = tuple(f"point {n}" for n in range(1000))
-    chart.show_series(Series("Title", "x", "y", x, np.sin(x), words, error=np.full(1000, 0.1), ground=(0.0, "ground")))
+    chart.show_series(
+        ChartSeries("Title", "x", "y", x, np.sin(x), words, error=np.full(1000, 0.1), ground=(0.0, "ground"))
+    )
     chart.grab()
     picked: list[int] = []
     chart.chosen.connect(picked.append)
@@ -356,7 +358,7 @@ def test_charts_draw_points_and_tell_them(qtbot: QtBot) -> None:
     assert chart._headline(chart.series) == f"point {picked[1]}"  # type: ignore[arg-type]
     QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
     assert len(picked) == 2
-    chart.show_series(Series("One", "x", "", np.array([1.0]), np.array([2.0]), ("only",)))
+    chart.show_series(ChartSeries("One", "x", "", np.array([1.0]), np.array([2.0]), ("only",)))
     chart.grab()
     assert chart.told(0) == "only"
     chart.show_series(None, "nothing here")

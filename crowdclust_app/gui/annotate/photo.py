@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.annotate.layout import fitted
 from crowdclust_app.gui.annotate.painting import paint_badge
+from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.pictures import PictureCache
 
 # The eye adapts to the surroundings of a photo: they are the same dark grey in every theme, as in any light table.

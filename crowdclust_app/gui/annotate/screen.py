@@ -12,18 +12,18 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout
 from crowdclust_app.domain.campaign import Item, Worker
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.annotate.end_page import EndPage
-from crowdclust_app.gui.annotate.grid import Tile
-from crowdclust_app.gui.annotate.session import Session, Turn
+from crowdclust_app.gui.annotate.session import AssignedSet, Session
 from crowdclust_app.gui.annotate.set_page import SetPage
+from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.errors import describe
 from crowdclust_app.gui.screen import Screen, Shell
-from crowdclust_app.services.exclusions import active_workers
+from crowdclust_app.services.campaign.exclusions import active_workers
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
 
 WORKER_KEY = "worker"
 READ_KEY = "instructions-read"
@@ -196,7 +196,7 @@ class AnnotateScreen(Screen):
         if self._session is not None:
             self._session.fetch()
 
-    def _show_turn(self, turn: Turn) -> None:
+    def _show_turn(self, turn: AssignedSet) -> None:
         session, campaign = self._session, self._campaign
         if session is None or campaign is None:
             return
@@ -275,7 +275,7 @@ class AnnotateScreen(Screen):
 
     def show_example(self) -> None:
         """Show the first HIT half sorted, without a worker: a picture for a README, of which nothing is stored."""
-        from crowdclust_app.services.annotation import WorkerProgress
+        from crowdclust_app.services.annotate.annotation import WorkerProgress
 
         campaign = self._campaign
         if campaign is None or not campaign.hits():

@@ -16,13 +16,13 @@ from crowdclust_app.gui.jobs import Jobs, Work
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.annotation import WorkerProgress
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.annotate.annotation import WorkerProgress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
 
 
 @dataclass(frozen=True)
-class Turn:
+class AssignedSet:
     """What a worker gets to sort.
 
     Parameters
@@ -50,18 +50,18 @@ class _Stream:
         self.broken = False
 
 
-def fetch_turn(campaign: Campaign, worker: Worker) -> Turn:
+def fetch_turn(campaign: Campaign, worker: Worker) -> AssignedSet:
     """The worker's set with everything the screen needs to show it; runs on the database's thread."""
-    from crowdclust_app.services import annotation
+    from crowdclust_app.services.annotate import annotation
 
     assignment = annotation.next_assignment(campaign, worker)
     progress = annotation.progress_of(campaign, worker)
     if assignment is None:
-        return Turn(None, (), progress)
+        return AssignedSet(None, (), progress)
     flagged = frozenset(
         flag.item for flag in campaign.flags() if flag.worker == worker.name and flag.hit == assignment.hit_name
     )
-    return Turn(assignment, annotation.log(campaign, assignment), progress, flagged)
+    return AssignedSet(assignment, annotation.log(campaign, assignment), progress, flagged)
 
 
 def followers(campaign: Campaign) -> dict[int, tuple[int, ...]]:
@@ -119,14 +119,14 @@ class Session(QObject):
     def fetch(self) -> None:
         """Get the worker's set."""
 
-        def work(_progress: Progress, _token: CancelToken) -> Turn:
+        def work(_progress: Progress, _token: CancelToken) -> AssignedSet:
             return fetch_turn(self._campaign, self.worker)
 
         self._jobs.start("database", work, on_done=self._turn, on_failed=self._fail, owner=self)
 
     def store(self, actions: Sequence[Action], seconds: float) -> None:
         """Store actions that have been carried out on screen."""
-        from crowdclust_app.services import annotation
+        from crowdclust_app.services.annotate import annotation
 
         assignment, stream = self._assignment, self._stream
         if assignment is None:
@@ -155,13 +155,13 @@ class Session(QObject):
 
     def submit(self, seconds: float) -> None:
         """Submit the set and get the next; whatever is on its way is stored before, for the lane keeps the order."""
-        from crowdclust_app.services import annotation
+        from crowdclust_app.services.annotate import annotation
 
         assignment, stream = self._assignment, self._stream
         if assignment is None:
             return
 
-        def work(_progress: Progress, _token: CancelToken) -> Turn | None:
+        def work(_progress: Progress, _token: CancelToken) -> AssignedSet | None:
             if stream.broken:
                 return None
             annotation.submit(self._campaign, assignment, seconds)
@@ -171,13 +171,13 @@ class Session(QObject):
 
     def skip(self, seconds: float) -> None:
         """Give the set back and get the next."""
-        from crowdclust_app.services import annotation
+        from crowdclust_app.services.annotate import annotation
 
         assignment = self._assignment
         if assignment is None:
             return
 
-        def work(_progress: Progress, _token: CancelToken) -> Turn:
+        def work(_progress: Progress, _token: CancelToken) -> AssignedSet:
             annotation.skip(self._campaign, assignment, seconds)
             return fetch_turn(self._campaign, self.worker)
 
@@ -185,7 +185,7 @@ class Session(QObject):
 
     def flag(self, item: int, reason: str) -> None:
         """Say that a photo of the set is broken."""
-        from crowdclust_app.services import annotation
+        from crowdclust_app.services.annotate import annotation
 
         assignment = self._assignment
         if assignment is None:
@@ -206,7 +206,7 @@ class Session(QObject):
     # --- on the main thread again
 
     def _finish(self, work: Work) -> None:
-        def done(turn: Turn | None) -> None:
+        def done(turn: AssignedSet | None) -> None:
             if turn is not None:
                 self._turn(turn)
                 self.changed.emit()
@@ -219,7 +219,7 @@ class Session(QObject):
 
         self._jobs.start("database", work, on_done=done, on_failed=failed, owner=self, essential=True)
 
-    def _turn(self, turn: Turn) -> None:
+    def _turn(self, turn: AssignedSet) -> None:
         if self._over:
             return
         self._assignment = turn.assignment

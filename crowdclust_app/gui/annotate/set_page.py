@@ -12,14 +12,14 @@ from PySide6.QtGui import QKeyEvent
 from crowdclust_app.domain.sorting import Action
 from crowdclust_app.gui.annotate.chips import NEW
 from crowdclust_app.gui.annotate.clock import ActiveClock
-from crowdclust_app.gui.annotate.desk import Desk
-from crowdclust_app.gui.annotate.grid import Tile
 from crowdclust_app.gui.annotate.keys import handle_key
 from crowdclust_app.gui.annotate.set_view import SetView
+from crowdclust_app.gui.annotate.sorting_grid import Tile
+from crowdclust_app.gui.annotate.sorting_state import SortingState
 from crowdclust_app.gui.pictures import PictureCache
 
 if TYPE_CHECKING:
-    from crowdclust_app.services.annotation import WorkerProgress
+    from crowdclust_app.services.annotate.annotation import WorkerProgress
 
 _SIGNS_OF_LIFE = {QEvent.Type.MouseMove, QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel}
 
@@ -48,7 +48,7 @@ class SetPage(SetView):
     def __init__(self, pictures: PictureCache, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(pictures)
         self._now = now
-        self.desk = Desk(0)
+        self.desk = SortingState(0)
         self.clock = ActiveClock(now=now)
         self.frozen = True
         self._coming: tuple[Tile, ...] = ()
@@ -67,7 +67,7 @@ class SetPage(SetView):
         self.menu.close()
         # what the set before still waited for must not come first
         self._pictures.drop_waiting()
-        self.desk = Desk(len(tiles), log)
+        self.desk = SortingState(len(tiles), log)
         self.desk.flagged = flagged
         self.clock = ActiveClock(seconds, self._now)
         self.clock.touch()

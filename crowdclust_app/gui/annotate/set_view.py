@@ -7,10 +7,10 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.annotate.cards import InstructionsCard, SkipCard
 from crowdclust_app.gui.annotate.chips import ChipBar
-from crowdclust_app.gui.annotate.grid import PhotoGrid
 from crowdclust_app.gui.annotate.photo import PhotoView
-from crowdclust_app.gui.annotate.sheets import InstructionsSheet, SkipSheet
+from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
 from crowdclust_app.gui.chrome import Elided
 from crowdclust_app.gui.pictures import PictureCache
 
@@ -22,7 +22,7 @@ class SetView(QWidget):
         super().__init__()
         self.setObjectName("set-page")
         self._pictures = pictures
-        self.grid = PhotoGrid(pictures)
+        self.grid = SortingGrid(pictures)
         self.chips = ChipBar(self._tile_picture)
         self._build_header()
         self._build_footer()
@@ -33,8 +33,8 @@ class SetView(QWidget):
         layout.addWidget(self.grid, 1)
         layout.addLayout(self._footer)
         self.photo = PhotoView(self, pictures)
-        self.instructions = InstructionsSheet(self)
-        self.skip_sheet = SkipSheet(self)
+        self.instructions = InstructionsCard(self)
+        self.skip_sheet = SkipCard(self)
         self.menu = QMenu(self)
         self.menu.setObjectName("photo-menu")
         self.chips.tab_after = self.redo_button

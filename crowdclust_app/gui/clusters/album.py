@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QPixmap
 
 from crowdclust_app.gui.pictures import PictureCache
-from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.category_rows import Arrangement
-from crowdclust_app.services.looking import RunView
+from crowdclust_app.services.clusters.categories import Categories
+from crowdclust_app.services.clusters.category_rows import Arrangement
+from crowdclust_app.services.clusters.run_view import RunView
 
 MOST_WAITING = 150
 """Photos that may wait to be read while somebody scrolls; those that were passed by are forgotten then."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.deciding import Deciding
+from crowdclust_app.gui.clusters.cluster_decisions import ClusterDecisions
 from crowdclust_app.gui.clusters.gallery import Gallery
 from crowdclust_app.gui.clusters.hover import HoverCard
 from crowdclust_app.gui.clusters.inspector import Inspector
@@ -29,8 +29,8 @@ from crowdclust_app.gui.clusters.plot_panel import PlotPanel
 from crowdclust_app.gui.clusters.row_menu import RowMenu
 from crowdclust_app.gui.clusters.run_panel import RunPanel
 from crowdclust_app.gui.clusters.runs_view import TwoRunsView
-from crowdclust_app.gui.clusters.saving import ask_and_save
-from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.save_plot import ask_and_save
+from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.clusters.starts_view import StartsView
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
@@ -38,14 +38,14 @@ from crowdclust_app.gui.run_content import EMPTY, MAIN, RUN_SHOWN, RunContent
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.stages.from_clusters import offer_subdividing
 from crowdclust_app.gui.verify.from_clusters import offer_verification
-from crowdclust_app.gui.words import count_of, of_stage
-from crowdclust_app.services.comparing import set_truth_order
-from crowdclust_app.services.importing import ImportReport, import_table
-from crowdclust_app.services.looking import Overview
+from crowdclust_app.gui.wording import count_of, of_stage
+from crowdclust_app.services.clusters.comparing import set_truth_order
+from crowdclust_app.services.clusters.run_view import CampaignOverview
+from crowdclust_app.services.exchange.importing import ImportReport, import_table
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 HINT = "Drag outlines photos, Shift adds · wheel zooms, 0 shows all · hollow points are doubtful"
 PLOT, KNOWN, RUNS, NUMBERS, STARTS = "plot", "known", "runs", "numbers", "starts"
@@ -75,8 +75,8 @@ class ClustersContent(RunContent):
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
         super().__init__(shell)
-        self.selection = Selection(self)
-        self.deciding = Deciding(shell, self)
+        self.selection = ItemSelection(self)
+        self.deciding = ClusterDecisions(shell, self)
         self.views = PlotPanel(self.selection, self)
         self.plot = self.views.plot
         self.known = KnownView(shell, self)
@@ -283,7 +283,7 @@ class ClustersContent(RunContent):
         # the window refreshes the screen at the front; when that is another one, this one reads it when it returns
         self.shell.data_changed.emit()
 
-    def _show(self, overview: Overview | None) -> None:
+    def _show(self, overview: CampaignOverview | None) -> None:
         before = self._overview.view if self._overview is not None else None
         self._overview = overview
         view = overview.view if overview is not None else None
@@ -376,14 +376,14 @@ class ClustersContent(RunContent):
         self.shell.say(f"Loaded the known categories of {count_of(report.added, 'photo')}{left_out}")
         self.shell.data_changed.emit()
 
-    def _first_part(self, overview: Overview | None) -> QWidget:
+    def _first_part(self, overview: CampaignOverview | None) -> QWidget:
         """What has the keys when the screen comes to the front."""
         if overview is None or overview.view is not None:
             return self.gallery.rows
         return self._no_run.button if overview.responses else self._empty.button
 
 
-def _title(overview: Overview | None) -> str:
+def _title(overview: CampaignOverview | None) -> str:
     view = overview.view if overview is not None else None
     if view is None:
         return ""
@@ -392,7 +392,7 @@ def _title(overview: Overview | None) -> str:
     return f"Run {view.run.number}{of_stage(view.run.stage)}: {clusters}, entropy {entropy:.2f} bits"
 
 
-def _news(overview: Overview | None) -> str:
+def _news(overview: CampaignOverview | None) -> str:
     """Say quietly that the run does not know the newest responses."""
     came = overview.view.new_responses if overview is not None and overview.view is not None else 0
     if overview is not None and overview.exclusions_changed:

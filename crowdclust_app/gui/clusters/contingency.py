@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.plot import scale_colours
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.comparing import Contingency
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.clusters.comparing import Contingency
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 CELL, ROW, WIDEST = 52, 28, 220

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QStackedWi
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
-from crowdclust_app.gui.clusters.grid import PhotoGrid
+from crowdclust_app.gui.clusters.photo_grid import PhotoGrid
 from crowdclust_app.gui.clusters.rows import ClusterRowsView
 from crowdclust_app.gui.clusters.rows_model import figures
-from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.services.category_rows import CategoryRow
-from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
+from crowdclust_app.services.clusters.category_rows import CategoryRow
+from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
 
 CLUSTERS, DOUBTFUL, HIDDEN, OUTLINED = "clusters", "doubtful", "not-shown", "outlined"
 ORDERS = {False: "Confident first", True: "Doubtful first"}
@@ -41,7 +41,7 @@ class Gallery(QWidget):
     split_wanted = Signal()
     ordered = Signal(bool)
 
-    def __init__(self, album: Album, selection: Selection, parent: QWidget | None = None) -> None:
+    def __init__(self, album: Album, selection: ItemSelection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("gallery")
         self._album = album

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
 from crowdclust_app.gui.clusters.painting import fitted, flat, paint_badge, paint_photo
-from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.item_facts import ItemFacts, Turn
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.clusters.item_facts import ItemFacts, ItemResponse
 
 PHOTO = 124
 THUMB = 32
@@ -29,7 +29,7 @@ LINE = 24
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
-def turn_in_words(turn: Turn) -> str:
+def turn_in_words(turn: ItemResponse) -> str:
     """How a worker's grouping of an item differs from the clusters, in full."""
     parts = []
     if turn.from_other_clusters:
@@ -39,26 +39,26 @@ def turn_in_words(turn: Turn) -> str:
     return ", ".join(parts) or "as the clusters say"
 
 
-def turn_in_short(turn: Turn) -> str:
+def turn_in_short(turn: ItemResponse) -> str:
     """How many of the item's pairs differ from the clusters."""
     differing = turn.from_other_clusters + turn.left_out
     return f"{differing} of {turn.shown - 1} pairs differ" if differing else "as the clusters"
 
 
-class TurnsModel(QAbstractListModel):
+class ItemResponsesModel(QAbstractListModel):
     """The HITs an item was in, the ones that differ most first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._turns: tuple[Turn, ...] = ()
+        self._turns: tuple[ItemResponse, ...] = ()
 
-    def show(self, turns: tuple[Turn, ...]) -> None:
+    def show(self, turns: tuple[ItemResponse, ...]) -> None:
         """Show these turns."""
         self.beginResetModel()
         self._turns = turns
         self.endResetModel()
 
-    def turn(self, row: int) -> Turn:
+    def turn(self, row: int) -> ItemResponse:
         """The turn in a row."""
         return self._turns[row]
 
@@ -76,10 +76,10 @@ class TurnsModel(QAbstractListModel):
         return None
 
 
-class TurnDelegate(QStyledItemDelegate):
+class ItemResponseDelegate(QStyledItemDelegate):
     """Paints who, where, how it differs, and the photos it was put together with."""
 
-    def __init__(self, album: Album, turns: TurnsModel, parent: QWidget) -> None:
+    def __init__(self, album: Album, turns: ItemResponsesModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._album = album
         self._turns = turns
@@ -107,7 +107,7 @@ class TurnDelegate(QStyledItemDelegate):
         painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         self._paint_photos(painter, QRect(rect.left(), rect.top() + LINE, rect.width(), THUMB), turn, option)
 
-    def _paint_photos(self, painter: QPainter, line: QRect, turn: Turn, option: QStyleOptionViewItem) -> None:
+    def _paint_photos(self, painter: QPainter, line: QRect, turn: ItemResponse, option: QStyleOptionViewItem) -> None:
         view, widget = self._album.view, option.widget
         if view is None or widget is None:
             return
@@ -177,7 +177,7 @@ class BadgeLabel(QWidget):
 class Inspector(QWidget):
     """What is known of the current item of the selection."""
 
-    def __init__(self, album: Album, selection: Selection, parent: QWidget | None = None) -> None:
+    def __init__(self, album: Album, selection: ItemSelection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
         self._album = album
@@ -198,13 +198,13 @@ class Inspector(QWidget):
         for name in ("who", "category"):
             self._labels[name].setWordWrap(True)
             self._labels[name].setTextFormat(Qt.TextFormat.PlainText)
-        self._turns = TurnsModel(self)
+        self._turns = ItemResponsesModel(self)
         self._list = QListView(self)
         self._list.setObjectName("inspector-turns")
         self._list.setAccessibleName("HITs this photo was in")
         flat(self._list)
         self._list.setModel(self._turns)
-        self._list.setItemDelegate(TurnDelegate(album, self._turns, self._list))
+        self._list.setItemDelegate(ItemResponseDelegate(album, self._turns, self._list))
         self._list.setUniformItemSizes(True)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self._list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

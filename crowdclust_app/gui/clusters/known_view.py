@@ -14,10 +14,10 @@ from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.comparing import Contingency, compare_with_known
-from crowdclust_app.services.looking import RunView
-from crowdclust_app.services.plot_data import known_plot
+from crowdclust_app.services.clusters.categories import Categories
+from crowdclust_app.services.clusters.comparing import Contingency, compare_with_known
+from crowdclust_app.services.clusters.plots import known_plot
+from crowdclust_app.services.clusters.run_view import RunView
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.painting import flat, paint_badge
 from crowdclust_app.gui.clusters.plot import scale_colours, scale_of
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.embedding import Colouring
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.clusters.embedding import Colouring
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 LINE, WIDTH = 26, 168
@@ -95,7 +95,7 @@ class _Lines(QStyledItemDelegate):
         painter.drawText(rest, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
-class Scale(QWidget):
+class ColourScale(QWidget):
     """A bar of all colours with figures beside it."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -159,7 +159,7 @@ class Legend(QStackedWidget):
         flat(self.list)
         self.list.clicked.connect(self._tell)
         self.list.activated.connect(self._tell)
-        self.scale = Scale(self)
+        self.scale = ColourScale(self)
         self.addWidget(self.list)
         self.addWidget(self.scale)
 

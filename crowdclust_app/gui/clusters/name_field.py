@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QLineEdit
 
-from crowdclust_app.services.categories import LONGEST_NAME
+from crowdclust_app.services.clusters.categories import LONGEST_NAME
 
 
 class NameField(QLineEdit):

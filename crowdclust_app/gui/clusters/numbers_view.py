@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QSpinBo
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.axes import style_axis
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.figures import RunInfo
-from crowdclust_app.services.looking import RunView
-from crowdclust_app.services.plot_data import ClusterScore, cluster_numbers_plot, cluster_scores
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.campaign.counts import RunInfo
+from crowdclust_app.services.clusters.plots import ClusterScore, cluster_numbers_plot, cluster_scores
+from crowdclust_app.services.clusters.run_view import RunView
 
 MOST = 999
 

@@ -17,8 +17,8 @@ from crowdclust_app.gui.clusters.axes import label_axis, style_axis
 from crowdclust_app.gui.clusters.geometry import nearest_point, neighbour, points_inside
 from crowdclust_app.gui.clusters.lasso import LassoBox
 from crowdclust_app.gui.clusters.layers import NumberBadge, PointsLayer, Stamp, spread_badges
-from crowdclust_app.gui.clusters.selection import Selection
-from crowdclust_app.services.embedding import Axis, Colouring
+from crowdclust_app.gui.clusters.selection import ItemSelection
+from crowdclust_app.services.clusters.embedding import Axis, Colouring
 
 REACH = 10.0
 BADGE_ROOM = 44
@@ -86,7 +86,7 @@ class EmbeddingPlot(QWidget):
     hovered = Signal(object, QRect)
     lassoed = Signal()
 
-    def __init__(self, selection: Selection, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: ItemSelection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("embedding-plot")
         self.setAccessibleName("Photos on two axes")

@@ -14,10 +14,10 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import badge_text
 from crowdclust_app.gui.clusters.legend import Legend
 from crowdclust_app.gui.clusters.plot import EmbeddingPlot, PlotContent
-from crowdclust_app.gui.clusters.selection import Selection
-from crowdclust_app.services.category_rows import Arrangement
-from crowdclust_app.services.comparing import known_categories
-from crowdclust_app.services.embedding import (
+from crowdclust_app.gui.clusters.selection import ItemSelection
+from crowdclust_app.services.clusters.category_rows import Arrangement
+from crowdclust_app.services.clusters.comparing import known_categories
+from crowdclust_app.services.clusters.embedding import (
     CATEGORY,
     CLUSTER,
     COLOUR_TITLES,
@@ -27,8 +27,8 @@ from crowdclust_app.services.embedding import (
     colouring,
     embedding_plot,
 )
-from crowdclust_app.services.item_facts import DOUBTFUL_BELOW
-from crowdclust_app.services.looking import RunView
+from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
+from crowdclust_app.services.clusters.run_view import RunView
 
 ENOUGH = 520
 """The width in pixels from which on the legend is shown."""
@@ -45,7 +45,7 @@ class PlotPanel(QWidget):
 
     chosen_here = Signal()
 
-    def __init__(self, selection: Selection, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: ItemSelection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._selection = selection
         self._view: RunView | None = None

@@ -10,11 +10,11 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
 from crowdclust_app.gui.clusters.album import Album
-from crowdclust_app.gui.clusters.deciding import Deciding
+from crowdclust_app.gui.clusters.cluster_decisions import ClusterDecisions
 from crowdclust_app.gui.clusters.gallery import Gallery
-from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.commands import Command, CommandPalette
-from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.wording import count_of
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Shell
@@ -49,7 +49,13 @@ class RowMenu:
     """
 
     def __init__(
-        self, shell: Shell, album: Album, selection: Selection, gallery: Gallery, deciding: Deciding, page: QWidget
+        self,
+        shell: Shell,
+        album: Album,
+        selection: ItemSelection,
+        gallery: Gallery,
+        deciding: ClusterDecisions,
+        page: QWidget,
     ) -> None:
         self._shell = shell
         self._album = album

@@ -28,8 +28,8 @@ from crowdclust_app.gui.clusters.painting import (
 )
 from crowdclust_app.gui.clusters.row_delegate import RowDelegate
 from crowdclust_app.gui.clusters.rows_model import CategoryRowsModel, figures
-from crowdclust_app.gui.clusters.selection import Selection
-from crowdclust_app.services.category_rows import CategoryRow
+from crowdclust_app.gui.clusters.selection import ItemSelection
+from crowdclust_app.services.clusters.category_rows import CategoryRow
 
 PHOTOS_A_ROW = 12
 HEADING = 52
@@ -61,7 +61,7 @@ class ClusterRowsView(QListView):
     menu_wanted = Signal(int, QPoint)
     hovered = Signal(object, QRect)
 
-    def __init__(self, album: Album, selection: Selection, parent: QWidget | None = None) -> None:
+    def __init__(self, album: Album, selection: ItemSelection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("cluster-rows")
         self.setAccessibleName("Clusters with their photos")

@@ -6,8 +6,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.clusters.album import badge_text, people_probability
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.category_rows import CategoryRow
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.clusters.category_rows import CategoryRow
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 

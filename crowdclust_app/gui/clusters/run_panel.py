@@ -22,23 +22,23 @@ from PySide6.QtWidgets import (
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.runs import METHOD_NAMES, RunsModel
+from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES, RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
-from crowdclust_app.gui.words import of_stage, people_time
-from crowdclust_app.services.category_rows import stabilities
-from crowdclust_app.services.figures import RunInfo
-from crowdclust_app.services.fitting import FitProgress, FitSettings, Run, fit_campaign
-from crowdclust_app.services.plot_data import kept_start, traces_of
+from crowdclust_app.gui.wording import of_stage, people_time
+from crowdclust_app.services.campaign.counts import RunInfo
+from crowdclust_app.services.clusters.category_rows import stabilities
+from crowdclust_app.services.clusters.plots import kept_start, traces_of
+from crowdclust_app.services.fits.fitting import FitProgress, FitSettings, Run, fit_campaign
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress, ProgressReport
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 REMEMBERED = "run-settings"
 ROOM_FOR_BOTH = 440

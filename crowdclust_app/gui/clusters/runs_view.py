@@ -12,17 +12,17 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in_words
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.categories import Categories, read_categories
-from crowdclust_app.services.comparing import Contingency, compare_runs
-from crowdclust_app.services.figures import RunInfo
-from crowdclust_app.services.looking import RunView
-from crowdclust_app.services.plot_data import comparison_plot
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.campaign.counts import RunInfo
+from crowdclust_app.services.clusters.categories import Categories, read_categories
+from crowdclust_app.services.clusters.comparing import Contingency, compare_runs
+from crowdclust_app.services.clusters.plots import comparison_plot
+from crowdclust_app.services.clusters.run_view import RunView
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 class TwoRunsView(QWidget):

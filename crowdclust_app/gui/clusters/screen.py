@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdclust_app.gui.late import LateScreen
+from crowdclust_app.gui.late_screen import LateScreen
 
 
 class ClustersScreen(LateScreen):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, Signal
 
 
-class Selection(QObject):
+class ItemSelection(QObject):
     """Chosen items by number, in the order chosen, one of them current.
 
     Signals

@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QLabel, QSpinBox, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.runs import METHOD_NAMES
-from crowdclust_app.services.fitting import FitSettings
+from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES
+from crowdclust_app.services.fits.fitting import FitSettings
 
 FIELD = 164
 ABOUT = {

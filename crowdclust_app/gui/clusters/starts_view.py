@@ -12,9 +12,9 @@ from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.table_rows import AnyIndex, Column, TableRows
-from crowdclust_app.gui.words import ABSENT
-from crowdclust_app.services.looking import RunView
-from crowdclust_app.services.plot_data import StartRow, bound_plot, kept_start, starts_of, starts_plot, traces_of
+from crowdclust_app.gui.wording import ABSENT
+from crowdclust_app.services.clusters.plots import StartRow, bound_plot, kept_start, starts_of, starts_plot, traces_of
+from crowdclust_app.services.clusters.run_view import RunView
 
 COLUMNS = (
     Column("Start", "", lambda start: str(start.number), True),

@@ -25,18 +25,18 @@ from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
 from crowdclust_app.gui.progress.open_model import OpenModel
 from crowdclust_app.gui.progress.plan_box import PlanBox
-from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.wording import count_of
 from crowdclust_app.gui.workers.charts import Chart
-from crowdclust_app.services.growing import Growth
-from crowdclust_app.services.pace import Pace
+from crowdclust_app.services.campaign.plan_changes import Growth
+from crowdclust_app.services.campaign.progress_statistics import CampaignProgress
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
-    from crowdclust_app.services.scanning import ScanReport
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.campaign.scanning import ScanReport
+    from crowdclust_app.services.progress_report import Progress
 
 NOTHING_YET = "Nobody has sorted anything yet."
 
@@ -54,7 +54,7 @@ class ProgressContent(QWidget):
         super().__init__()
         self.shell = shell
         self._campaign: Campaign | None = None
-        self._pace: Pace | None = None
+        self._pace: CampaignProgress | None = None
         self._reading: Job | None = None
         self._changing: Job | None = None
         self._found: ScanReport | None = None
@@ -170,8 +170,8 @@ class ProgressContent(QWidget):
         if campaign is None:
             return
 
-        def work(_progress: Progress, _cancel: CancelToken) -> Pace:
-            from crowdclust_app.services.pace import look_at_pace
+        def work(_progress: Progress, _cancel: CancelToken) -> CampaignProgress:
+            from crowdclust_app.services.campaign.progress_statistics import look_at_pace
 
             return look_at_pace(campaign)
 
@@ -192,7 +192,7 @@ class ProgressContent(QWidget):
 
     # --- showing
 
-    def _show(self, pace: Pace | None) -> None:
+    def _show(self, pace: CampaignProgress | None) -> None:
         self._pace = pace
         words = in_words(pace) if pace is not None else {}
         for key, label in self._values.items():
@@ -252,13 +252,13 @@ class ProgressContent(QWidget):
 
     def add_sets(self, stage: str, more: int) -> None:
         """Plan further sets for every image of a stage."""
-        from crowdclust_app.services.growing import add_redundancy
+        from crowdclust_app.services.campaign.plan_changes import add_redundancy
 
         self._change(lambda campaign, _p, _c: add_redundancy(campaign, more, stage), self._grown)
 
     def add_people(self, stage: str, more: int) -> None:
         """Let further people do every set of a stage."""
-        from crowdclust_app.services.growing import add_workers_per_hit
+        from crowdclust_app.services.campaign.plan_changes import add_workers_per_hit
 
         self._change(lambda campaign, _p, _c: add_workers_per_hit(campaign, more, stage), self._grown)
 
@@ -271,7 +271,7 @@ class ProgressContent(QWidget):
 
     def look_for_images(self) -> None:
         """See what has come into the folder since."""
-        from crowdclust_app.services.growing import new_images
+        from crowdclust_app.services.campaign.plan_changes import new_images
 
         self._change(new_images, self._show_found)
 
@@ -282,7 +282,7 @@ class ProgressContent(QWidget):
 
     def add_images(self) -> None:
         """Make the images that were found items."""
-        from crowdclust_app.services.growing import add_images
+        from crowdclust_app.services.campaign.plan_changes import add_images
 
         scan = self._found
         if scan is not None:
@@ -290,7 +290,7 @@ class ProgressContent(QWidget):
 
     def pause_or_go_on(self) -> None:
         """Pause the campaign, or hand out sets again."""
-        from crowdclust_app.services.growing import pause, resume
+        from crowdclust_app.services.campaign.plan_changes import pause, resume
 
         pace = self._pace
         if pace is not None:
@@ -300,6 +300,6 @@ class ProgressContent(QWidget):
 
     def run_again_every(self, responses: int) -> None:
         """Keep after how many responses the inference runs again by itself."""
-        from crowdclust_app.services.pace import set_rerun_every
+        from crowdclust_app.services.campaign.progress_statistics import set_rerun_every
 
         self._change(lambda campaign, _p, _c: set_rerun_every(campaign, responses), lambda _: None)

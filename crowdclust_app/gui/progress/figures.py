@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.gui.words import ABSENT, count_of, people_time
-from crowdclust_app.gui.workers.charts import Series
-from crowdclust_app.services.pace import ASSUMED_SECONDS_AN_ITEM, LAST_DAYS, Pace
+from crowdclust_app.gui.wording import ABSENT, count_of, people_time
+from crowdclust_app.gui.workers.charts import ChartSeries
+from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM, LAST_DAYS, CampaignProgress
 
 FIGURES = (
     ("done", "Sets done"),
@@ -18,7 +18,7 @@ FIGURES = (
 )
 
 
-def in_words(pace: Pace) -> dict[str, str]:
+def in_words(pace: CampaignProgress) -> dict[str, str]:
     """The figures by their keys in `FIGURES`."""
     figures = pace.figures
     done, planned = figures.assignments_submitted, figures.assignments_planned
@@ -45,13 +45,13 @@ def about(key: str) -> str:
     }[key]
 
 
-def rank_series(pace: Pace) -> Series | None:
+def rank_series(pace: CampaignProgress) -> ChartSeries | None:
     """Sets by worker's rank, as the paper's Figure 4 on the left; None before the first response."""
     rows = [row for row in pace.workers if row.hits]
     if not rows:
         return None
     ranks = np.arange(1.0, len(rows) + 1)
-    return Series(
+    return ChartSeries(
         title="Sets by worker",
         x_label="worker's rank",
         y_label="sets",
@@ -62,7 +62,7 @@ def rank_series(pace: Pace) -> Series | None:
     )
 
 
-def share_series(pace: Pace) -> Series | None:
+def share_series(pace: CampaignProgress) -> ChartSeries | None:
     """Share of the sets that the most active share of the workers did; None before the first response."""
     hits = np.array([row.hits for row in pace.workers if row.hits], dtype=np.float64)
     if not len(hits):
@@ -72,17 +72,17 @@ def share_series(pace: Pace) -> Series | None:
     words = tuple(f"The most active {x:.0f} % did {y:.0f} %" for x, y in zip(share, done, strict=True))
     lines = ((share, done), (np.array([0.0, 100.0]), np.array([0.0, 100.0])))
     empty = np.zeros(0)
-    return Series(
+    return ChartSeries(
         title="Share of the sets", x_label="most active workers, %", y_label="%", words=words, low=0.0, high=100.0,
         lines=lines, from_zero=True, x=share if len(share) <= 60 else empty, y=done if len(share) <= 60 else empty,
     )  # fmt: skip
 
 
-def day_series(pace: Pace) -> Series | None:
+def day_series(pace: CampaignProgress) -> ChartSeries | None:
     """Responses by day; None before the first."""
     if not pace.days:
         return None
     counts = np.array([count for _, count in pace.days], dtype=np.float64)
     days = np.arange(1.0, len(counts) + 1)
     words = tuple(f"{day.day} {day:%b %Y}: {count_of(count, 'response')}" for day, count in pace.days)
-    return Series("Responses by day", "day", "responses", days, counts, words, lines=((days, counts),), low=0.0)
+    return ChartSeries("Responses by day", "day", "responses", days, counts, words, lines=((days, counts),), low=0.0)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.table_rows import Column, TableRows
-from crowdclust_app.gui.words import people_date
-from crowdclust_app.services.pace import OpenTurn
+from crowdclust_app.gui.wording import people_date
+from crowdclust_app.services.campaign.progress_statistics import OpenAssignment
 
 COLUMNS = (
     Column("Worker", "Who sorts", lambda turn: turn.worker),
@@ -22,13 +22,13 @@ COLUMNS = (
 )
 
 
-class OpenModel(TableRows[OpenTurn]):
+class OpenModel(TableRows[OpenAssignment]):
     """One row a set that is open, the one that moved last first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(COLUMNS, parent)
 
-    def show(self, rows: Sequence[OpenTurn]) -> None:
+    def show(self, rows: Sequence[OpenAssignment]) -> None:
         """Show these; what is shown already keeps its selection."""
         if list(rows) != self.rows():
             super().show(rows)

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPush
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.number_box import NumberBox
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.growing import MOST_MORE
-from crowdclust_app.services.pace import ASSUMED_SECONDS_AN_ITEM, Pace
+from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.services.campaign.plan_changes import MOST_MORE
+from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM, CampaignProgress
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.stages import StageInfo
@@ -40,7 +40,7 @@ class PlanBox(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._pace: Pace | None = None
+        self._pace: CampaignProgress | None = None
         self._stages: tuple[StageInfo, ...] = ()
         self.stage = QComboBox(self)
         self.stage.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -108,7 +108,7 @@ class PlanBox(QWidget):
         buttons.addStretch(1)
         grid.addLayout(buttons, 0, 2, 1, 2, Qt.AlignmentFlag.AlignLeft)
 
-    def show_plan(self, pace: Pace | None, has_images: bool, busy: bool) -> None:
+    def show_plan(self, pace: CampaignProgress | None, has_images: bool, busy: bool) -> None:
         """Show what there is to change; nothing can be pressed while something is being done."""
         self._pace = pace
         stages = pace.stages if pace is not None else ()
@@ -152,7 +152,7 @@ class PlanBox(QWidget):
         self.people_come_to.setText(more if info.hits else "no sets are planned that more people could do")
         self.add_people.setEnabled(self.add_people.isEnabled() and info.hits > 0)
 
-    def _work(self, sets: int, turns: int, pace: Pace) -> str:
+    def _work(self, sets: int, turns: int, pace: CampaignProgress) -> str:
         each = pace.seconds_per_hit
         if each is None:
             info = self._info()

@@ -28,13 +28,13 @@ from crowdclust_app.gui.stages.from_clusters import WANTED
 from crowdclust_app.gui.stages.model import DOUBTFUL, HITS, MEAN, NAME, PHOTOS, STATE, NameDelegate, TreeModel
 from crowdclust_app.gui.stages.rows import Kind, Row, rows_of, title_of
 from crowdclust_app.gui.stages.work import StageWork
-from crowdclust_app.gui.words import count_of, people_date
-from crowdclust_app.services.stage_tree import StageTree, look_at_stages
+from crowdclust_app.gui.wording import count_of, people_date
+from crowdclust_app.services.stages.stage_tree import StageTree, look_at_stages
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 CHOSEN = "stages-chosen"
 SIZES = "stages-splitters"

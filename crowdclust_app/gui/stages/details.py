@@ -9,16 +9,16 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy, QStackedWidget, 
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album, people_probability
-from crowdclust_app.gui.clusters.grid import PhotoGrid
 from crowdclust_app.gui.clusters.painting import BAR
-from crowdclust_app.gui.clusters.selection import Selection
+from crowdclust_app.gui.clusters.photo_grid import PhotoGrid
+from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.stages.rows import Kind, Row
 from crowdclust_app.gui.stages.split_form import SplitForm
 from crowdclust_app.gui.stages.stage_panel import StagePanel
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.stage_tree import StageNode, StageTree, plan_for
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.stages.stage_tree import StageNode, StageTree, plan_for
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Shell
@@ -34,7 +34,7 @@ class Details(QWidget):
         super().__init__(parent)
         self.setObjectName("stage-details")
         self.album = Album(shell.pictures, self)
-        self.selection = Selection(self)
+        self.selection = ItemSelection(self)
         self.photos = PhotoGrid(self.album, self.selection, self)
         self.title = ElidedLabel(self)
         self.title.setObjectName("stage-title")

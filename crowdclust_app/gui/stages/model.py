@@ -10,7 +10,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import badge_text, people_probability
 from crowdclust_app.gui.clusters.painting import paint_badge
 from crowdclust_app.gui.stages.rows import Kind, Row
-from crowdclust_app.gui.words import ABSENT
+from crowdclust_app.gui.wording import ABSENT
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Category", "Photos", "Mean", "Doubtful", "HITs done", "Found")

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.stages import StageInfo
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.stage_tree import CategoryNode, StageNode, StageTree
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.stages.stage_tree import CategoryNode, StageNode, StageTree
 
 
 class Kind(StrEnum):

@@ -15,9 +15,9 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.number_box import NumberBox
-from crowdclust_app.gui.words import ABSENT, people_time
-from crowdclust_app.services.pace import ASSUMED_SECONDS_AN_ITEM
-from crowdclust_app.services.stages import SplitOutlook, split_outlook
+from crowdclust_app.gui.wording import ABSENT, people_time
+from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM
+from crowdclust_app.services.stages.stages import SplitOutlook, split_outlook
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job

@@ -11,12 +11,12 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.run_panel import progress_in_words
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.words import count_of, people_date
-from crowdclust_app.services.stage_tree import StageNode
+from crowdclust_app.gui.wording import count_of, people_date
+from crowdclust_app.services.stages.stage_tree import StageNode
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.stages import StageInfo
-    from crowdclust_app.services.progress import ProgressReport
+    from crowdclust_app.services.progress_report import ProgressReport
 
 
 class StagePanel(QWidget):

@@ -10,15 +10,15 @@ from PySide6.QtCore import QObject, Signal
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui.clusters.run_panel import REMEMBERED
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.fitting import FitSettings, Run, fit_campaign
-from crowdclust_app.services.stages import SplitReport, bring_back, remove_stage, subdivide
+from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.services.fits.fitting import FitSettings, Run, fit_campaign
+from crowdclust_app.services.stages.stages import SplitReport, bring_back, remove_stage, subdivide
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import ProgressReport
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import ProgressReport
 
 
 class StageWork(QObject):

@@ -8,14 +8,14 @@ from PySide6.QtCore import QElapsedTimer, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from crowdclust_app.domain.questions import Said
+from crowdclust_app.domain.questions import AnswerKind
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.verify.photos import Files, Neighbours, OnePhoto
-from crowdclust_app.gui.verify.session import Turn
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.verifying import AskingProgress
+from crowdclust_app.gui.verify.session import AskedQuestion
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.verify.interview import AskingProgress
 
 SIDE = 280
 # Longer than this nobody looks at a photo: they were away.
@@ -66,14 +66,14 @@ class AnswerPage(QWidget):
         self.said.setProperty("rank", "second")
         self._beside = QLabel("Photos that belong")
         self._beside.setProperty("heading", "part")
-        self._buttons: dict[Said, QPushButton] = {}
+        self._buttons: dict[AnswerKind, QPushButton] = {}
         self._clock = QElapsedTimer()
         self._waiting = True
         self._open = False
         self._build()
 
     def _build(self) -> None:
-        for said, title in ((Said.YES, "Yes  (Y)"), (Said.NO, "No  (N)"), (Said.SKIP, "Skip  (S)")):
+        for said, title in ((AnswerKind.YES, "Yes  (Y)"), (AnswerKind.NO, "No  (N)"), (AnswerKind.SKIP, "Skip  (S)")):
             button = plain_button(title, f"answer-{said.value}", partial(self.say, said))
             button.setProperty("tall", True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -106,7 +106,7 @@ class AnswerPage(QWidget):
         keys.setSpacing(theme.STEP)
         keys.addWidget(self.undo_button)
         keys.addWidget(self.said, 1)
-        for said in (Said.SKIP, Said.NO, Said.YES):
+        for said in (AnswerKind.SKIP, AnswerKind.NO, AnswerKind.YES):
             keys.addWidget(self._buttons[said])
         progress = QHBoxLayout()
         progress.setSpacing(theme.MARGIN)
@@ -163,7 +163,7 @@ class AnswerPage(QWidget):
         self._pages.setCurrentIndex(0)
         self._enable()
 
-    def show_turn(self, turn: Turn, files: Files) -> None:
+    def show_turn(self, turn: AskedQuestion, files: Files) -> None:
         """Show a question, or that there is none left."""
         self._waiting = False
         question = turn.question
@@ -200,12 +200,12 @@ class AnswerPage(QWidget):
         self.end_undo.setEnabled(bool(progress.answered + progress.skipped))
         self.end_back.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def say(self, said: Said) -> None:
+    def say(self, said: AnswerKind) -> None:
         """Answer the question on screen; while the next one is on its way, keys do nothing."""
         if self._waiting or not self._open:
             return
         self._waiting = True
-        words = {Said.YES: "You said yes", Said.NO: "You said no", Said.SKIP: "Skipped"}
+        words = {AnswerKind.YES: "You said yes", AnswerKind.NO: "You said no", AnswerKind.SKIP: "Skipped"}
         self.said.setText(words[said])
         self.answered.emit(said, min(self._clock.elapsed() / 1000.0, LONGEST_SECONDS))
 
@@ -226,7 +226,9 @@ class AnswerPage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Y, N, S, Ctrl+Z."""
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        said = {Qt.Key.Key_Y: Said.YES, Qt.Key.Key_N: Said.NO, Qt.Key.Key_S: Said.SKIP}.get(Qt.Key(event.key()))
+        said = {Qt.Key.Key_Y: AnswerKind.YES, Qt.Key.Key_N: AnswerKind.NO, Qt.Key.Key_S: AnswerKind.SKIP}.get(
+            Qt.Key(event.key())
+        )
         if control and event.key() == Qt.Key.Key_Z:
             self.undo()
         elif not control and said is not None and not event.isAutoRepeat():

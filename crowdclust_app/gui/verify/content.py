@@ -10,31 +10,31 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.campaign import Worker
-from crowdclust_app.domain.questions import QuestionSet, Said
+from crowdclust_app.domain.questions import AnswerKind, QuestionSet
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
 from crowdclust_app.gui.verify.from_clusters import WANTED
-from crowdclust_app.gui.verify.lead import LeadPage
+from crowdclust_app.gui.verify.lead_page import LeadPage
 from crowdclust_app.gui.verify.lead_words import KINDS
 from crowdclust_app.gui.verify.learning_link import LearningLink
 from crowdclust_app.gui.verify.live import LiveAnswers
 from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
-from crowdclust_app.gui.verify.session import AskingSession, Turn
-from crowdclust_app.services.exclusions import active_workers
-from crowdclust_app.services.question_sources import ItemSource, item_sources
-from crowdclust_app.services.question_verdicts import Verification
-from crowdclust_app.services.verifying import QuestionSetInfo, choose_method, make_question_set
+from crowdclust_app.gui.verify.session import AskedQuestion, AskingSession
+from crowdclust_app.services.campaign.exclusions import active_workers
+from crowdclust_app.services.verify.interview import QuestionSetInfo, choose_method, make_question_set
+from crowdclust_app.services.verify.question_sources import ItemSource, item_sources
+from crowdclust_app.services.verify.verdicts import Verification
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
 
 SET_KEY, WORKER_KEY, COLUMNS_KEY = "verify-set", "verify-worker", "verify-columns"
 SAVED = "Every answer is saved"
@@ -101,9 +101,9 @@ class VerifyContent(QWidget):
 
     def _add_commands(self, screen: Screen) -> None:
         for title, key, call in (
-            ("Answer yes", "Y", lambda: self._command(Said.YES)),
-            ("Answer no", "N", lambda: self._command(Said.NO)),
-            ("Skip the question", "S", lambda: self._command(Said.SKIP)),
+            ("Answer yes", "Y", lambda: self._command(AnswerKind.YES)),
+            ("Answer no", "N", lambda: self._command(AnswerKind.NO)),
+            ("Skip the question", "S", lambda: self._command(AnswerKind.SKIP)),
             ("Take the last answer back", "Ctrl+Z", self.answers.undo),
             ("Change who answers", "", self.change_worker),
         ):
@@ -117,7 +117,7 @@ class VerifyContent(QWidget):
             self.shell.add_command(f"Photos: {title.lower()}", "", partial(self.lead.show_kind, kind), owner=screen)
         self.learning.add_commands(screen)
 
-    def _command(self, said: Said) -> None:
+    def _command(self, said: AnswerKind) -> None:
         if self.pages.currentWidget() is self.answers:
             self.answers.say(said)
 
@@ -363,13 +363,13 @@ class VerifyContent(QWidget):
         self.answers.setFocus(Qt.FocusReason.OtherFocusReason)
         session.begin()
 
-    def _show_turn(self, turn: Turn) -> None:
+    def _show_turn(self, turn: AskedQuestion) -> None:
         if self._session is not None:
             self.answers.show_turn(turn, self._files)
             self.learning.work.ensure()
             self.shell.say(SAVED if turn.progress.answered + turn.progress.skipped else "")
 
-    def _answer(self, said: Said, seconds: float) -> None:
+    def _answer(self, said: AnswerKind, seconds: float) -> None:
         if self._session is not None:
             self._session.answer(said, seconds)
 

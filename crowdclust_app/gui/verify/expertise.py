@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from crowdclust_app.gui.clusters.painting import flat
 from crowdclust_app.gui.table_rows import Column, TableRows
-from crowdclust_app.services.learning_results import LearntWorker
+from crowdclust_app.services.verify.learning_results import LearntWorker
 
 COLUMNS = (
     Column("Worker", "", lambda worker: worker.name),

@@ -25,9 +25,9 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.painting import paint_photo
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.verify.photos import Files
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.question_sources import ItemSource
-from crowdclust_app.services.verifying import MOST_WANTED
+from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.services.verify.interview import MOST_WANTED
+from crowdclust_app.services.verify.question_sources import ItemSource
 
 WIDTH = 640
 # Assumed for an estimate before anybody has answered.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crowdclust_app.domain.questions import Policy
 from crowdclust_app.gui.verify.learnt_view import AGREED, DISPUTED
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification
+from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, Verification
 
 KINDS = {
     DISPUTED: ("Disputed", "No photo has answers of both kinds."),

@@ -20,11 +20,11 @@ from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.verify.expertise import ExpertiseTable
 from crowdclust_app.gui.verify.learning_setup import LearningSetup
 from crowdclust_app.gui.verify.roc import RocPlot, about_worker
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.services.learning import Learnt
-from crowdclust_app.services.learning_results import LearntWorker
-from crowdclust_app.services.progress import ProgressReport
-from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED
+from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.services.progress_report import ProgressReport
+from crowdclust_app.services.verify.active_learning import Learnt
+from crowdclust_app.services.verify.learning_results import LearntWorker
+from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED
 
 OFF = "Switched on, every photo gets a probability, and the next question is the one that tells most."
 WAITING = "Nothing is learnt yet."

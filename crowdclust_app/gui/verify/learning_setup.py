@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
-from crowdclust_app.services.learning_settings import MODEL, PHOTOS, RUN, TABLE, LearningSettings
+from crowdclust_app.services.verify.learning_settings import MODEL, PHOTOS, RUN, TABLE, LearningSettings
 
 METHODS = {"gp": "Gaussian process", "experts": "Experts: two coins, logistic"}
 # Before somebody chooses a file the entry asks for one.

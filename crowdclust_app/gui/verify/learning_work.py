@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.errors import describe
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.services.learning import (
-    Desk,
+from crowdclust_app.services.verify.active_learning import (
+    ActiveLearning,
     LearningSettings,
     Learnt,
     gold_of,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
 
 TITLE = "Learning from images"
 RUNS_OFFERED = 12
@@ -38,14 +38,14 @@ _POSITIONS = "crowdclustering"
 class _Read:
     """What the campaign says of a question set."""
 
-    desk: Desk
+    desk: ActiveLearning
     settings: LearningSettings | None
     gold: dict[int, bool]
     runs: tuple[int, ...]
     trouble: str
 
 
-def _read(campaign: Campaign, number: int, desk: Desk | None) -> _Read:
+def _read(campaign: Campaign, number: int, desk: ActiveLearning | None) -> _Read:
     trouble, settings = "", None
     try:
         settings = learning_of(campaign, number)
@@ -53,7 +53,7 @@ def _read(campaign: Campaign, number: int, desk: Desk | None) -> _Read:
         trouble = describe(error).text
     runs = [run.number for run in campaign.runs() if run.method == _POSITIONS]
     gold = gold_of(campaign, number)
-    return _Read(desk or Desk(campaign, number), settings, gold, tuple(runs[-RUNS_OFFERED:]), trouble)
+    return _Read(desk or ActiveLearning(campaign, number), settings, gold, tuple(runs[-RUNS_OFFERED:]), trouble)
 
 
 class LearningWork(QObject):
@@ -87,7 +87,7 @@ class LearningWork(QObject):
         self._shell = shell
         self._campaign: Campaign | None = None
         self._number = 0
-        self._desk: Desk | None = None
+        self._desk: ActiveLearning | None = None
         self._settings: LearningSettings | None = None
         self._gold: dict[int, bool] = {}
         self._marks: list[tuple[int, bool | None]] = []
@@ -100,7 +100,7 @@ class LearningWork(QObject):
         self._held = self._again = False
 
     @property
-    def desk(self) -> Desk | None:
+    def desk(self) -> ActiveLearning | None:
         """What chooses the next question; None while learning is switched off."""
         return self._desk if self._settings is not None else None
 
@@ -186,7 +186,7 @@ class LearningWork(QObject):
         if self._fit is not None:
             self._fit.cancel()
 
-    def _learn(self, desk: Desk) -> None:
+    def _learn(self, desk: ActiveLearning) -> None:
         def work(progress: Progress, token: CancelToken) -> Learnt:
             return desk.refresh(progress, token)
 

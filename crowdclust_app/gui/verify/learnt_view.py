@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from crowdclust_app.gui.clusters.album import people_probability
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.wall import WallTile
-from crowdclust_app.services.learning import Learnt
-from crowdclust_app.services.question_verdicts import DECIDED_AT, IN, OUT, UNDECIDED, Verification
+from crowdclust_app.services.verify.active_learning import Learnt
+from crowdclust_app.services.verify.verdicts import DECIDED_AT, IN, OUT, UNDECIDED, Verification
 
 DISPUTED, AGREED = "disputed", "agreed"
 NOT_ASKED, OUTSIDE, GOLD = "not-asked", "outside", "gold"

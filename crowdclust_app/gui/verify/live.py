@@ -8,15 +8,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.services.question_verdicts import Verification, look_at_answers
-from crowdclust_app.services.verifying import METHODS, newest_event, question_set
+from crowdclust_app.services.verify.interview import METHODS, newest_event, question_set
+from crowdclust_app.services.verify.verdicts import Verification, look_at_answers
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
 
 POLL_MS = 2000
 

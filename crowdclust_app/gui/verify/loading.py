@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdclust_app.services.verifying import QuestionSetInfo, question_sets
+from crowdclust_app.services.verify.interview import QuestionSetInfo, question_sets
 
 if TYPE_CHECKING:
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 @dataclass(frozen=True)

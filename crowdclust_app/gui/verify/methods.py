@@ -9,8 +9,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from crowdclust_app.gui.table_rows import Column, TableRows
-from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED, Verification
-from crowdclust_app.services.verifying import METHODS
+from crowdclust_app.services.verify.interview import METHODS
+from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, Verification
 
 ABOUT = {
     "majority": "what more people say; even votes are undecided",

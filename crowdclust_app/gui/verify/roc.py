@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QRectF, QSize
 from PySide6.QtWidgets import QWidget
 
-from crowdclust_app.gui.verify.judges import Judge, JudgesPlot
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.services.learning_results import LearntWorker
+from crowdclust_app.gui.verify.reliability_plot import ReliabilityPlot, WorkerEllipse
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.verify.learning_results import LearntWorker
 
 
-class RocPlot(JudgesPlot):
+class RocPlot(ReliabilityPlot):
     """One ellipse a worker, centred at (1 - specificity, sensitivity); whoever guesses lies on the dashed line."""
 
     ACROSS = "1 − specificity"
@@ -24,7 +24,7 @@ class RocPlot(JudgesPlot):
         """Small enough to be seen whole below the warnings; it grows with the room there is."""
         return QSize(240, 200)
 
-    def across(self, worker: Judge) -> float:
+    def across(self, worker: WorkerEllipse) -> float:
         """False alarms: how often the worker says yes to what does not belong."""
         return 1.0 - worker.specificity
 

@@ -10,20 +10,20 @@ from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.questions import QuestionSet, Said
+from crowdclust_app.domain.questions import AnswerKind, QuestionSet
 from crowdclust_app.gui.jobs import Jobs
-from crowdclust_app.services.question_sources import neighbours
-from crowdclust_app.services.verifying import AskingProgress, Interview, Question
+from crowdclust_app.services.verify.interview import AskingProgress, Interview, Question
+from crowdclust_app.services.verify.question_sources import neighbours
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaigns import Campaign
-    from crowdclust_app.services.learning import Desk
-    from crowdclust_app.services.progress import Progress
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
+    from crowdclust_app.services.verify.active_learning import ActiveLearning
 
 
 @dataclass(frozen=True)
-class Turn:
+class AskedQuestion:
     """What a worker sees now.
 
     Parameters
@@ -68,7 +68,7 @@ class AskingSession(QObject):
         asked: QuestionSet,
         worker: Worker,
         parent: QObject,
-        desk: Callable[[], Desk | None] = lambda: None,
+        desk: Callable[[], ActiveLearning | None] = lambda: None,
     ) -> None:
         super().__init__(parent)
         self._desk = desk
@@ -89,20 +89,20 @@ class AskingSession(QObject):
     def begin(self) -> None:
         """Ask the first question."""
 
-        def work() -> Turn:
+        def work() -> AskedQuestion:
             self._interview = Interview(self._campaign, self.question_set)
             self._neighbours = neighbours(self._campaign, self.question_set)
             return self._next(self._interview)
 
         self._start(work, essential=False)
 
-    def answer(self, said: Said, seconds: float) -> None:
+    def answer(self, said: AnswerKind, seconds: float) -> None:
         """Store an answer to the question on screen and ask the next one."""
         interview, item = self._interview, self._item
         if self.busy or interview is None or item is None:
             return
 
-        def work() -> Turn:
+        def work() -> AskedQuestion:
             interview.answer(self.worker, item, said, seconds)
             return self._next(interview)
 
@@ -114,30 +114,30 @@ class AskingSession(QObject):
         if self.busy or interview is None:
             return
 
-        def work() -> Turn | None:
+        def work() -> AskedQuestion | None:
             question = interview.undo(self.worker)
             if question is None:
                 return None
-            return Turn(question, interview.progress(self.worker), self._neighbours, undone=True)
+            return AskedQuestion(question, interview.progress(self.worker), self._neighbours, undone=True)
 
         self._start(work)
 
-    def _next(self, interview: Interview) -> Turn:
+    def _next(self, interview: Interview) -> AskedQuestion:
         desk = self._desk()
         # only who is here is asked
         told = desk.next_question([self.worker.number]) if desk is not None else None
         question = Question(told.item, told.ahead) if told is not None else interview.next_question(self.worker)
-        return Turn(question, interview.progress(self.worker), self._neighbours)
+        return AskedQuestion(question, interview.progress(self.worker), self._neighbours)
 
-    def _start(self, work: Callable[[], Turn | None], essential: bool = True) -> None:
+    def _start(self, work: Callable[[], AskedQuestion | None], essential: bool = True) -> None:
         self.busy = True
 
-        def run(_progress: Progress, _token: CancelToken) -> Turn | None:
+        def run(_progress: Progress, _token: CancelToken) -> AskedQuestion | None:
             return work()
 
         self._jobs.start("database", run, on_done=self._done, on_failed=self._fail, owner=self, essential=essential)
 
-    def _done(self, turn: Turn | None) -> None:
+    def _done(self, turn: AskedQuestion | None) -> None:
         self.busy = False
         if self._over or turn is None:
             return

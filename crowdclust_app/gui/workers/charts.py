@@ -22,7 +22,7 @@ FEW = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ChartSeries:
     """What a chart shows; all arrays are of one length `n`.
 
     Parameters
@@ -100,12 +100,12 @@ class Chart(QWidget):
         self.setMinimumSize(200, 130)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._series: Series | None = None
+        self._series: ChartSeries | None = None
         self._at: NDArray[np.float64] = np.zeros((0, 2))
         self._cursor: int | None = None
         self._why_empty = ""
 
-    def show_series(self, series: Series | None, why_empty: str = "") -> None:
+    def show_series(self, series: ChartSeries | None, why_empty: str = "") -> None:
         """Show this; without points, say why there are none."""
         self._series = series
         self._why_empty = why_empty
@@ -114,7 +114,7 @@ class Chart(QWidget):
         self.update()
 
     @property
-    def series(self) -> Series | None:
+    def series(self) -> ChartSeries | None:
         """What is shown."""
         return self._series
 
@@ -126,7 +126,7 @@ class Chart(QWidget):
 
     # --- geometry
 
-    def _ends(self, series: Series) -> tuple[float, float, float, float]:
+    def _ends(self, series: ChartSeries) -> tuple[float, float, float, float]:
         xs = [series.x, *(line[0] for line in series.lines)]
         ys = [series.y, *(line[1] for line in series.lines)]
         if series.error is not None and len(series.y):
@@ -151,14 +151,14 @@ class Chart(QWidget):
     def _area(self) -> QRectF:
         return QRectF(LEFT, TOP, max(20, self.width() - LEFT - RIGHT), max(20, self.height() - TOP - BOTTOM))
 
-    def _to_screen(self, x: Floats, y: Floats, series: Series) -> NDArray[np.float64]:
+    def _to_screen(self, x: Floats, y: Floats, series: ChartSeries) -> NDArray[np.float64]:
         left, right, low, high = self._ends(series)
         area = self._area()
         across = area.left() + 6 + (x - left) / (right - left) * (area.width() - 12)
         down = area.bottom() - (np.clip(y, low, high) - low) / (high - low) * area.height()
         return np.column_stack([across, down])
 
-    def _place(self, series: Series) -> None:
+    def _place(self, series: ChartSeries) -> None:
         self._at = self._to_screen(series.x, series.y, series)
 
     # --- painting
@@ -185,7 +185,7 @@ class Chart(QWidget):
         if self.hasFocus() or self._cursor is not None:
             self._paint_cursor(painter)
 
-    def _paint_axes(self, painter: QPainter, series: Series) -> None:
+    def _paint_axes(self, painter: QPainter, series: ChartSeries) -> None:
         palette, area = self.palette(), self._area()
         left, right, low, high = self._ends(series)
         line, words = theme.line_colour(palette), theme.muted(palette)
@@ -225,13 +225,13 @@ class Chart(QWidget):
             above = QRectF(area.left() + 4, at - 18, area.width(), 18)
             painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, meaning)
 
-    def _headline(self, series: Series) -> str:
+    def _headline(self, series: ChartSeries) -> str:
         """What is told of the point under the keys' cursor; else what the chart is about."""
         if self._cursor is not None and self.told(self._cursor):
             return self.told(self._cursor)
         return f"{series.title} ({series.y_label})" if series.y_label else series.title
 
-    def _paint_points(self, painter: QPainter, series: Series) -> None:
+    def _paint_points(self, painter: QPainter, series: ChartSeries) -> None:
         colour = self.palette().color(QPalette.ColorRole.Highlight)
         if series.error is not None:
             tops = self._to_screen(series.x, series.y + series.error, series)

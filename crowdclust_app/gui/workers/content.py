@@ -21,11 +21,17 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.run_content import EMPTY, MAIN, RunContent
 from crowdclust_app.gui.splitting import splitter
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.gui.workers.deciding import Deciding
-from crowdclust_app.gui.workers.grid import MatrixGrid
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.gui.workers.background_study import Studying
 from crowdclust_app.gui.workers.group_pages import GroupsPage
-from crowdclust_app.gui.workers.model import (
+from crowdclust_app.gui.workers.matrix_grid import MatrixGrid
+from crowdclust_app.gui.workers.save_button import SaveButton
+from crowdclust_app.gui.workers.segments import Segments
+from crowdclust_app.gui.workers.side import BOUND, CALIBRATED, PAGES, WorkerSide, about_worker, label_of
+from crowdclust_app.gui.workers.table_setup import set_up_table
+from crowdclust_app.gui.workers.work_page import PredictedPage, WorkPage
+from crowdclust_app.gui.workers.worker_decisions import WorkerDecisions
+from crowdclust_app.gui.workers.workers_model import (
     AGREEMENT_COLUMN,
     FLAGS_COLUMN,
     GROUP_COLUMN,
@@ -35,20 +41,14 @@ from crowdclust_app.gui.workers.model import (
     TIME_COLUMN,
     WorkersModel,
 )
-from crowdclust_app.gui.workers.saving import SaveButton
-from crowdclust_app.gui.workers.segments import Segments
-from crowdclust_app.gui.workers.setting_up import set_up_table
-from crowdclust_app.gui.workers.side import BOUND, CALIBRATED, PAGES, WorkerSide, about_worker, label_of
-from crowdclust_app.gui.workers.studying import Studying
-from crowdclust_app.gui.workers.work_page import PredictedPage, WorkPage
-from crowdclust_app.services.judging import FLAG_REASONS, WorkerRow
-from crowdclust_app.services.looking import Overview, RunView
-from crowdclust_app.services.without_worker import can_leave_out
-from crowdclust_app.services.worker_study import WorkerStudy
+from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView
+from crowdclust_app.services.workers.leave_one_out import can_leave_out
+from crowdclust_app.services.workers.study import WorkerStudy
+from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, WorkerRow
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaigns import Campaign
+    from crowdclust_app.services.campaign.campaigns import Campaign
 
 MATRICES, GROUPS, PREDICTED, WORK = "matrices", "groups", "predicted", "work"
 LOWER = ((MATRICES, "Matrices"), (GROUPS, "Groups"), (PREDICTED, "Predicted"), (WORK, "Work and agreement"))
@@ -91,7 +91,7 @@ class WorkersContent(RunContent):
         self.side = WorkerSide(self.album, self)
         self.large = self.side.large
         self.studying = Studying(shell, self)
-        self.deciding = Deciding(shell, self)
+        self.deciding = WorkerDecisions(shell, self)
         self.save = SaveButton(self, shell, screen)
         self._title = label_of(self, "workers-title", heading="part")
         self._news = label_of(self, "workers-run", rank="second")
@@ -217,7 +217,7 @@ class WorkersContent(RunContent):
     def _study(self) -> WorkerStudy | None:
         return self.studying.study
 
-    def _show(self, overview: Overview | None) -> None:
+    def _show(self, overview: CampaignOverview | None) -> None:
         self._overview = overview
         view = self.shown_view
         self.album.show(view, dict(overview.files) if overview is not None else {})
@@ -288,7 +288,7 @@ class WorkersContent(RunContent):
             return "This run takes all workers for one; a run with the method Crowdclustering tells them apart."
         return "Looking for workers who share a criterion …"
 
-    def _page(self, overview: Overview | None) -> QWidget:
+    def _page(self, overview: CampaignOverview | None) -> QWidget:
         if overview is not None and overview.view is None:
             return self._no_run
         return self._all_one if _takes_all_for_one(self.shown_view) else self.grid
@@ -390,7 +390,7 @@ def _takes_all_for_one(view: RunView | None) -> bool:
     return view is not None and view.run.settings.method == "consensus"
 
 
-def _about_run(overview: Overview | None) -> str:
+def _about_run(overview: CampaignOverview | None) -> str:
     if overview is None or overview.view is None:
         return ""
     view = overview.view

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.painting import paint_badge, paint_photo
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.gui.workers.setting_up import bare
-from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.worker_groups import KIND_WORDS, Blocks, Criteria, WorkerGroup, block_words
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.gui.workers.table_setup import bare
+from crowdclust_app.services.clusters.categories import Categories
+from crowdclust_app.services.workers.criteria import KIND_WORDS, Blocks, Criteria, WorkerGroup, block_words
 
 PHOTO, BADGE, GAP, BETWEEN = 44, 24, 4, 20
 # Members who have a button of their own; more are counted.

@@ -22,19 +22,19 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.splitting import splitter
-from crowdclust_app.gui.words import count_of, people_time
-from crowdclust_app.gui.workers.charts import Chart, Series, running_median
-from crowdclust_app.gui.workers.setting_up import set_up_table
+from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.gui.workers.charts import Chart, ChartSeries, running_median
 from crowdclust_app.gui.workers.sorted_view import SortedView
+from crowdclust_app.gui.workers.table_setup import set_up_table
 from crowdclust_app.gui.workers.turns_model import (
     AGREEMENT_COLUMN,
     COLUMNS,
     COUNTS_COLUMN,
     SUBMITTED_COLUMN,
     SURPRISE_COLUMN,
-    TurnsModel,
+    WorkerHitsModel,
 )
-from crowdclust_app.services.worker_turns import Turns, WorkerTurn
+from crowdclust_app.services.workers.submitted_hits import SubmittedHit, SubmittedHits
 
 # Narrower, and there is no room for all columns.
 WIDE = 560
@@ -75,7 +75,7 @@ class TimePage(QWidget):
         layout.addWidget(self.plan, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_turns(
-        self, turns: Sequence[WorkerTurn], with_oneself: tuple[int, float] | None, can_plan: bool = False
+        self, turns: Sequence[SubmittedHit], with_oneself: tuple[int, float] | None, can_plan: bool = False
     ) -> None:
         """Show these HITs, oldest first; `can_plan`: nothing is repeated yet, and could be."""
         self.plan.setVisible(can_plan)
@@ -136,16 +136,16 @@ def _short_time(seconds: float) -> str:
 def _over_time(
     title: str,
     unit: str,
-    turns: Sequence[tuple[int, WorkerTurn]],
+    turns: Sequence[tuple[int, SubmittedHit]],
     values: Sequence[float],
     words: Sequence[str],
     high: float | None,
     tick: object,
-) -> Series | None:
+) -> ChartSeries | None:
     if not turns:
         return None
     x, y = np.array([float(k) for k, _ in turns]), np.array(values)
-    return Series(
+    return ChartSeries(
         title,
         "HITs in the order of submission",
         unit,
@@ -177,13 +177,13 @@ class HitsPage(QWidget):
     def __init__(self, album: Album, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._album = album
-        self._turns: Turns | None = None
+        self._turns: SubmittedHits | None = None
         self._hit: str | None = None
         self._worker = ""
         self._expected: NDArray[np.float64] | None = None
         self._shown: tuple[str | None, str] = (None, "")
         self._read_only = False
-        self._model = TurnsModel(self)
+        self._model = WorkerHitsModel(self)
         self.table = QTableView(self)
         self.sorted = SortedView(album, self)
         self.about = QLabel(self)
@@ -231,7 +231,7 @@ class HitsPage(QWidget):
 
     def show_turns(
         self,
-        turns: Turns | None,
+        turns: SubmittedHits | None,
         worker: str,
         read_only: bool = False,
         expected: NDArray[np.float64] | None = None,
@@ -270,7 +270,7 @@ class HitsPage(QWidget):
         self.table.setColumnHidden(SUBMITTED_COLUMN, self.width() < WIDE)
 
     @property
-    def chosen(self) -> WorkerTurn | None:
+    def chosen(self) -> SubmittedHit | None:
         """The HIT shown as it was sorted."""
         row = self._row(self._hit)
         return self._model.row(row) if row is not None else None
@@ -295,7 +295,7 @@ class HitsPage(QWidget):
                 self._hit = turn.hit
                 self._show(turn)
 
-    def _show(self, turn: WorkerTurn | None) -> None:
+    def _show(self, turn: SubmittedHit | None) -> None:
         view = self._album.view
         shown = (turn.hit if turn is not None else None, self._worker)
         if shown != self._shown:
@@ -336,7 +336,7 @@ class HitsPage(QWidget):
             self.taken_in.emit(self.chosen.hit)
 
 
-def _about(turn: WorkerTurn | None, strange: int, has_run: bool) -> str:
+def _about(turn: SubmittedHit | None, strange: int, has_run: bool) -> str:
     """One HIT in words."""
     if turn is None:
         return "No HIT submitted yet."

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.painting import paint_badge, paint_photo
-from crowdclust_app.gui.words import ABSENT
+from crowdclust_app.gui.wording import ABSENT
 from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_picture
 
 EXAMPLES = 2

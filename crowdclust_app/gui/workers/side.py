@@ -11,11 +11,11 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.workers.history import HitsPage, TimePage
 from crowdclust_app.gui.workers.large import EXAMPLES, LargeMatrix
+from crowdclust_app.gui.workers.reliability_page import TrustPage
 from crowdclust_app.gui.workers.segments import Segments
-from crowdclust_app.gui.workers.trust import TrustPage
-from crowdclust_app.services.categories import Categories
-from crowdclust_app.services.judging import RETIRED, WorkerRow
-from crowdclust_app.services.looking import RunView
+from crowdclust_app.services.clusters.categories import Categories
+from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.workers.worker_rows import RETIRED, WorkerRow
 
 CALIBRATED, BOUND = "calibrated", "bound"
 ABOUT = {

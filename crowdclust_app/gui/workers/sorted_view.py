@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.painting import BAR, flat, paint_badge, paint_doubt, paint_photo
-from crowdclust_app.gui.words import count_of
+from crowdclust_app.gui.wording import count_of
 
 SIDE, HEAD, BADGE = 64, 22, 22
 

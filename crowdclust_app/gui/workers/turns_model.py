@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.table_rows import Column
-from crowdclust_app.gui.words import ABSENT, people_date, people_time
+from crowdclust_app.gui.wording import ABSENT, people_date, people_time
 from crowdclust_app.gui.workers.sorted_rows import SortedColumn, SortedRows
-from crowdclust_app.services.worker_turns import WorkerTurn
+from crowdclust_app.services.workers.submitted_hits import SubmittedHit
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _counts(turn: WorkerTurn) -> str:
+def _counts(turn: SubmittedHit) -> str:
     if turn.left_out is None:
         return f"repeats {turn.repeats}" if turn.repeats else ""
     return "excluded" if turn.left_out.hit is not None else "retired"
@@ -62,12 +62,12 @@ COLUMNS = (
 SURPRISE_COLUMN, AGREEMENT_COLUMN, SUBMITTED_COLUMN, COUNTS_COLUMN = 1, 2, 4, 5
 
 
-class TurnsModel(SortedRows[WorkerTurn]):
+class WorkerHitsModel(SortedRows[SubmittedHit]):
     """Every submitted HIT of one worker, in the order chosen in the heading."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(COLUMNS, lambda turn: turn.response, parent)
 
-    def told(self, row: WorkerTurn, column: Column) -> str | None:
+    def told(self, row: SubmittedHit, column: Column) -> str | None:
         """Why a HIT does not count."""
         return f"Does not count in runs: {row.left_out.reason}" if row.left_out is not None else None

@@ -7,12 +7,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.words import count_of
-from crowdclust_app.gui.workers.charts import Chart, Series
+from crowdclust_app.gui.wording import count_of
+from crowdclust_app.gui.workers.charts import Chart, ChartSeries
 from crowdclust_app.gui.workers.gains import signed
-from crowdclust_app.services.fit_results import FitResult
-from crowdclust_app.services.judging import WorkerRow, one_cluster
-from crowdclust_app.services.worker_study import WorkerStudy
+from crowdclust_app.services.fits.results import FitResult
+from crowdclust_app.services.workers.study import WorkerStudy
+from crowdclust_app.services.workers.worker_rows import WorkerRow, one_cluster
 
 ONE_CLUSTER = "In a run of one cluster nobody can be predicted better than a worker who sorts at random."
 
@@ -57,7 +57,7 @@ class WorkPage(QWidget):
         ranks = np.arange(1.0, len(busy) + 1)
         words = tuple(f"{row.name}, {count_of(row.hits, 'HIT')}" for row in busy)
         nobody = "Nobody has sorted anything yet."
-        rank = Series("HITs by rank of the worker", "rank of the worker", "", ranks, hits, words, low=0.0)
+        rank = ChartSeries("HITs by rank of the worker", "rank of the worker", "", ranks, hits, words, low=0.0)
         self.rank.show_series(rank if len(busy) else None, nobody)
         done = np.concatenate([[0.0], np.cumsum(hits) / max(hits.sum(), 1.0)])
         share = np.linspace(0.0, 1.0, len(done))
@@ -66,7 +66,7 @@ class WorkPage(QWidget):
             for k in range(len(done))
         )
         even = np.array([0.0, 1.0])
-        curve = Series(
+        curve = ChartSeries(
             "HITs done by the most active",
             "share of the workers",
             "share",
@@ -129,7 +129,7 @@ class PredictedPage(QWidget):
             f"{row.name}: {signed(gain)} ± {error / 2:.2f} nats a held-out pair label"
             for row, gain, error in zip(known, gains, errors, strict=True)
         )
-        series = Series(
+        series = ChartSeries(
             "Predicted better than a random worker",
             "workers, the best predicted first",
             "nats a held-out label, ± 2 standard errors",

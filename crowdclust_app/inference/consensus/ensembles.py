@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_array, csr_array
 
-from crowdclust_app.inference.consensus.evidence import Evidence, Ints
+from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints
 from crowdclust_app.inference.consensus.partitioning import partition
 
 
-def cspa(evidence: Evidence, clusters: int, seed: int) -> Ints:
+def cspa(evidence: CoAssociation, clusters: int, seed: int) -> Ints:
     """Cluster-based similarity partitioning: the graph of items, weighted by how often two are together.
 
     The similarity is `S = H H' / r` with `H` the items' hyperedges and `r` the responses (their section 3.2); the
@@ -29,7 +29,7 @@ def cspa(evidence: Evidence, clusters: int, seed: int) -> Ints:
     return partition(evidence.together(), clusters, seed)
 
 
-def jaccard(evidence: Evidence) -> csr_array[Any]:
+def jaccard(evidence: CoAssociation) -> csr_array[Any]:
     """Likeness of hyperedges, `|a and b| / |a or b|`, as one sparse product; 0 on the diagonal; shape (G, G)."""
     shared = (evidence.in_group.T @ evidence.in_group).tocoo()
     rows, columns = shared.coords
@@ -41,7 +41,7 @@ def jaccard(evidence: Evidence) -> csr_array[Any]:
     return found
 
 
-def mcla(evidence: Evidence, clusters: int, seed: int) -> Ints:
+def mcla(evidence: CoAssociation, clusters: int, seed: int) -> Ints:
     """Meta-clustering: cluster the hyperedges by their likeness, then let the meta-clusters compete for the items.
 
     The meta-graph has hyperedges as vertices, weighted by their sizes, and Jaccard's coefficient on its edges. A
@@ -65,7 +65,7 @@ def mcla(evidence: Evidence, clusters: int, seed: int) -> Ints:
     return np.asarray(order[np.arange(len(order)), best], dtype=np.int64)
 
 
-def hbgf(evidence: Evidence, clusters: int, seed: int) -> Ints:
+def hbgf(evidence: CoAssociation, clusters: int, seed: int) -> Ints:
     """Hybrid bipartite graph: items and hyperedges are both vertices, joined where an item is in a hyperedge.
 
     One cut of that graph gives clusters of items and of hyperedges at once (Fern and Brodley 2004, section 3.3).

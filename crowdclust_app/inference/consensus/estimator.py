@@ -8,9 +8,9 @@ import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.responses import ResponseTable
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.consensus import ensembles, nmf
-from crowdclust_app.inference.consensus.evidence import Evidence, Ints, Step, Watcher, evidence_of
+from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.consensus.partitioning import require_metis
 
@@ -98,7 +98,7 @@ class ConsensusClustering:
             When `cancel` asks for it; nothing fitted is changed then.
         """
         self._check()
-        watcher = Watcher(progress, cancel)
+        watcher = ProgressListener(progress, cancel)
         watcher.at(0, 1, "counting what is together")
         evidence = evidence_of(table)
         clusters = min(self.clusters, evidence.n_items)
@@ -132,15 +132,15 @@ class ConsensusClustering:
         if self.method in NEED_METIS:
             require_metis()
 
-    def _factorise(self, evidence: Evidence, clusters: int, watcher: Watcher) -> nmf.Factors:
+    def _factorise(self, evidence: CoAssociation, clusters: int, watcher: ProgressListener) -> nmf.Factors:
         settings = nmf.NmfSettings(self.iterations, self.tolerance, self.restarts, self.seed)
         method = nmf.factorise_seen if self.method == "nmf-masked" else nmf.factorise
         return method(evidence, clusters, settings, watcher)
 
-    def _spectral(self, table: ResponseTable, clusters: int, watcher: Watcher) -> Ints:
+    def _spectral(self, table: ResponseTable, clusters: int, watcher: ProgressListener) -> Ints:
         """K-means on `K - 1` eigenvectors: chance is taken out of the operator, so there is no constant one."""
-        from crowdclust_app.inference.crowdclustering.data import labels_of
-        from crowdclust_app.inference.crowdclustering.starts import spectral_positions
+        from crowdclust_app.inference.crowdclustering.model.data import labels_of
+        from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
 
         random = np.random.default_rng([self.seed, 0])
         points = spectral_positions(labels_of(table, consensus=True), clusters - 1, random)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.inference.consensus.evidence import Floats, Ints, Watcher
+from crowdclust_app.inference.consensus.coassociation import Floats, Ints, ProgressListener
 
 _ROUNDS = 200
 
 
-def kmeans(points: Floats, clusters: int, restarts: int, seed: int, watcher: Watcher | None = None) -> Ints:
+def kmeans(points: Floats, clusters: int, restarts: int, seed: int, watcher: ProgressListener | None = None) -> Ints:
     """Cluster points by the nearest of `clusters` centres.
 
     Parameters
@@ -25,7 +25,7 @@ def kmeans(points: Floats, clusters: int, restarts: int, seed: int, watcher: Wat
     ndarray of shape (n,)
         Cluster from 0.
     """
-    watcher = watcher or Watcher()
+    watcher = watcher or ProgressListener()
     best, least = np.zeros(len(points), dtype=np.int64), np.inf
     for start in range(restarts):
         watcher.at(start, restarts, f"k-means {start + 1} of {restarts}")

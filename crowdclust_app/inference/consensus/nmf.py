@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from crowdclust_app.inference.consensus.evidence import Evidence, Floats, Ints, Watcher
+from crowdclust_app.inference.consensus.coassociation import CoAssociation, Floats, Ints, ProgressListener
 
 _TINY = 1e-12
 
@@ -55,14 +55,14 @@ class NmfSettings:
     seed: int = 0
 
 
-def consensus_matrix(evidence: Evidence) -> csr_array[Any]:
+def consensus_matrix(evidence: CoAssociation) -> csr_array[Any]:
     """`W` of the published method: how often a pair is together; unseen pairs are 0, an item is 1 with itself."""
     n = evidence.n_items
     diagonal = csr_array((np.ones(n), (np.arange(n), np.arange(n))), shape=(n, n))
     return csr_array(evidence.rates() + diagonal)
 
 
-def factorise(evidence: Evidence, clusters: int, settings: NmfSettings, watcher: Watcher) -> Factors:
+def factorise(evidence: CoAssociation, clusters: int, settings: NmfSettings, watcher: ProgressListener) -> Factors:
     """Minimise `||W - Q S Q'||^2` over `Q, S >= 0` with `Q'Q = I` (their eqs. 11 and 12).
 
         Q <- Q o sqrt( (W Q S) / (Q Q' W Q S) )        S <- S o sqrt( (Q' W Q) / (Q'Q S Q'Q) )
@@ -90,7 +90,7 @@ def factorise(evidence: Evidence, clusters: int, settings: NmfSettings, watcher:
     return _best_start(begin, iterate, settings, watcher)
 
 
-def factorise_seen(evidence: Evidence, clusters: int, settings: NmfSettings, watcher: Watcher) -> Factors:
+def factorise_seen(evidence: CoAssociation, clusters: int, settings: NmfSettings, watcher: ProgressListener) -> Factors:
     """Minimise the squared error of every pair label, so that a pair that nobody saw says nothing.
 
     With `c` and `w` the times a pair was seen and its share together: `sum_{a<b} c_ab (w_ab - [Q S Q']_ab)^2` over
@@ -130,7 +130,7 @@ def factorise_seen(evidence: Evidence, clusters: int, settings: NmfSettings, wat
     return _best_start(begin, iterate, settings, watcher)
 
 
-def _best_start(begin: Begin, iterate: Iterate, settings: NmfSettings, watcher: Watcher) -> Factors:
+def _best_start(begin: Begin, iterate: Iterate, settings: NmfSettings, watcher: ProgressListener) -> Factors:
     """Iterate from every random start; the smallest loss wins."""
     best: Factors | None = None
     for start in range(settings.restarts):

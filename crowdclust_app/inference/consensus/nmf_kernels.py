@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crowdclust_app.inference.consensus.evidence import Floats, Ints
-from crowdclust_app.inference.crowdclustering.jit import kernel
+from crowdclust_app.inference.consensus.coassociation import Floats, Ints
+from crowdclust_app.inference.crowdclustering.kernels.jit import kernel
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.consensus.evidence import Floats, Ints
+from crowdclust_app.inference.consensus.coassociation import Floats, Ints
 
 # METIS weighs edges by whole numbers; the heaviest gets this one (as in Strehl and Ghosh's own programs).
 _HEAVIEST = 1000

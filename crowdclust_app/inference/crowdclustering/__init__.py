@@ -1,6 +1,6 @@
 """Bayesian crowdclustering (Gomes, Welinder, Krause and Perona 2011)."""
 
-from crowdclust_app.inference.crowdclustering.estimator import Crowdclustering
-from crowdclust_app.inference.crowdclustering.schedule import Snapshot
+from crowdclust_app.inference.crowdclustering.model.estimator import Crowdclustering
+from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot
 
 __all__ = ["Crowdclustering", "Snapshot"]

@@ -19,20 +19,20 @@ All fields of a label aggregator are there as well (`labels_`, `accuracy_`, `not
 from __future__ import annotations
 
 from crowdclust_app.inference.experts.active_set import ActiveSet
-from crowdclust_app.inference.experts.asking import NextQuestion
-from crowdclust_app.inference.experts.features import BadInput
+from crowdclust_app.inference.experts.features import InvalidInputError
 from crowdclust_app.inference.experts.gaussian_process import GaussianProcessExperts
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.logistic import LogisticExperts
+from crowdclust_app.inference.experts.next_question import QuestionChoice
 from crowdclust_app.inference.experts.registry import LEARNERS, Learner
 
 __all__ = [
     "LEARNERS",
     "ActiveSet",
-    "BadInput",
     "GaussianProcessExperts",
+    "InvalidInputError",
     "Kernel",
     "Learner",
     "LogisticExperts",
-    "NextQuestion",
+    "QuestionChoice",
 ]

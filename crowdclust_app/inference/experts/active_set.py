@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from crowdclust_app.inference.binary.table import Codes, Floats
-from crowdclust_app.inference.experts.features import BadInput
-from crowdclust_app.inference.experts.kernel import Kernel, squared_distances
-from crowdclust_app.inference.experts.learning import (
-    Learned,
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats
+from crowdclust_app.inference.experts.crowd_learning import (
+    LearnedCrowd,
     Learner,
     expected_steps,
     finish,
@@ -26,17 +24,19 @@ from crowdclust_app.inference.experts.learning import (
     mirrored,
     stands_on_its_head,
 )
-from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine, Posterior
+from crowdclust_app.inference.experts.features import InvalidInputError
+from crowdclust_app.inference.experts.kernel import Kernel, squared_distances
+from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine, GaussianPosterior
 from crowdclust_app.inference.experts.propagation import Propagated, Sites, propagate
 from crowdclust_app.inference.experts.sites import (
-    Crowd,
     CrowdLabels,
-    Evidence,
+    CrowdPosterior,
+    LabelLikelihoods,
     evidence_of,
     largest_change,
     update_sites,
 )
-from crowdclust_app.inference.experts.triangular import Improper, cholesky, solve_lower
+from crowdclust_app.inference.experts.triangular_solves import NotPositiveDefiniteError, cholesky, solve_lower
 
 Rule = Literal["variance", "predictive", "random"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -88,9 +88,9 @@ class ActiveSet:
             Saying which.
         """
         if self.rule not in RULES:
-            raise BadInput(f"the rule {self.rule!r} is unknown", todo=f"take one of {', '.join(RULES)}")
+            raise InvalidInputError(f"the rule {self.rule!r} is unknown", todo=f"take one of {', '.join(RULES)}")
         if self.size < 2 or self.passes < 1 or self.subsets < 1:
-            raise BadInput("an active set needs a size of at least 2 and one pass and subset", todo="raise it")
+            raise InvalidInputError("an active set needs a size of at least 2 and one pass and subset", todo="raise it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class DenseField:
 
     X: Floats
     kernel: Kernel
-    posterior: Posterior
+    posterior: GaussianPosterior
 
     def predict(self, X: Floats) -> tuple[Floats, Floats]:
         """Mean and variance at new items with features (k, D); shape (k,) each."""
@@ -136,7 +136,7 @@ class FactorField:
     Z: Floats
     lower: Floats
     kernel: Kernel
-    posterior: Posterior
+    posterior: GaussianPosterior
 
     def predict(self, X: Floats) -> tuple[Floats, Floats]:
         """Mean and variance at new items with features (k, D); shape (k,) each."""
@@ -167,14 +167,14 @@ def inducing_factor(kernel: Kernel, Z: Floats) -> Floats:
         tried[diagonal] += jitter * kernel.variance
         try:
             return cholesky(tried)
-        except Improper:
+        except NotPositiveDefiniteError:
             continue
     raise FloatingPointError("the inducing points' covariances have no factor")
 
 
 def refit_all(
-    X: Floats, Z: Floats, kernel: Kernel, labels: CrowdLabels, crowd: Crowd, sites: Sites, learner: Learner
-) -> tuple[Learned, FactorField]:
+    X: Floats, Z: Floats, kernel: Kernel, labels: CrowdLabels, crowd: CrowdPosterior, sites: Sites, learner: Learner
+) -> tuple[LearnedCrowd, FactorField]:
     """Give all labelled items their sites, with inducing points `Z` (FITC).
 
     Parameters
@@ -221,11 +221,11 @@ class Selection:
     kernel: Kernel
     labels: CrowdLabels
     learner: Learner
-    crowd: Crowd
+    crowd: CrowdPosterior
     members: Codes
     sites: Sites = field(init=False)
     found: Propagated = field(init=False)
-    evidence: Evidence = field(init=False)
+    evidence: LabelLikelihoods = field(init=False)
 
     def __post_init__(self) -> None:
         self.sites = Sites.none(len(self.members))
@@ -333,7 +333,7 @@ def _keep_at_least(kept: NDArray[np.bool_], scores: Floats, count: int) -> None:
 
 
 def select(
-    X: Floats, kernel: Kernel, labels: CrowdLabels, crowd: Crowd, settings: ActiveSet, learner: Learner,
+    X: Floats, kernel: Kernel, labels: CrowdLabels, crowd: CrowdPosterior, settings: ActiveSet, learner: Learner,
     rng: np.random.Generator,
 ) -> tuple[Selection, bool]:  # fmt: skip
     """Choose an active set, its crowd learned from all labelled items.
@@ -372,7 +372,7 @@ def select(
     return chosen, turned
 
 
-def result_of(chosen: Selection, turned: bool) -> Learned:
+def result_of(chosen: Selection, turned: bool) -> LearnedCrowd:
     """What an active set alone has learned."""
     chosen.propagate(1e-6)
-    return Learned(chosen.crowd, chosen.found, chosen.found.converged, turned)
+    return LearnedCrowd(chosen.crowd, chosen.found, chosen.found.converged, turned)

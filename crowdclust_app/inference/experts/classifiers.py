@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from crowdclust_app.inference.binary.posterior import log_odds_to_log_probabilities, normalise
-from crowdclust_app.inference.binary.table import Floats
-from crowdclust_app.inference.experts.features import BadInput
+from crowdclust_app.inference.aggregators.label_posterior import log_odds_to_log_probabilities, normalise
+from crowdclust_app.inference.aggregators.label_table import Floats
+from crowdclust_app.inference.experts.features import InvalidInputError
 
 # Precision of the intercept's prior, which is to say none.
 _FREE = 1e-6
@@ -225,7 +225,7 @@ class Softmax(_Linear):
         self._weights = self._weights[::-1]
 
 
-class Foreign:
+class SklearnClassifier:
     """Anybody's classifier in the style of scikit-learn (raykar2009, section 6.3).
 
     It is given every labelled item once for each class, weighted by how probable that is, and fitted anew at each step.
@@ -246,10 +246,10 @@ class Foreign:
     def __init__(self, estimator: Any, X: Floats, n_classes: int) -> None:
         if isinstance(estimator, type):
             what = f"the classifier {estimator.__name__} is a class"
-            raise BadInput(what, todo=f"make one of it: {estimator.__name__}()")
+            raise InvalidInputError(what, todo=f"make one of it: {estimator.__name__}()")
         if not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
             what = "the classifier has no fit and predict_proba"
-            raise BadInput(what, todo="give one in the style of scikit-learn")
+            raise InvalidInputError(what, todo="give one in the style of scikit-learn")
         self._estimator = estimator
         self._rows = np.concatenate([X] * n_classes)
         self._codes = np.repeat(np.arange(n_classes), len(X))
@@ -269,7 +269,7 @@ class Foreign:
             if "sample_weight" not in str(error):
                 raise
             what = f"the classifier {type(self._estimator).__name__} takes no sample weights"
-            raise BadInput(what, todo="take one whose fit has sample_weight") from None
+            raise InvalidInputError(what, todo="take one whose fit has sample_weight") from None
         self._fitted, self._swapped = fresh, False
 
     def log_probabilities(self, X: Floats) -> Floats:

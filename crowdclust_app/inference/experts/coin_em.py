@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.inference.binary.posterior import normalise
-from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
+from crowdclust_app.inference.aggregators.iterations import Iterations
+from crowdclust_app.inference.aggregators.label_posterior import normalise
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
 from crowdclust_app.inference.experts import classifiers, coins
 
 # What a gold item is worth: an expert who is right so often.
@@ -20,7 +20,7 @@ _STILL = 1e-3
 
 
 @dataclass
-class Learned:
+class EMResult:
     """One problem after its EM: what is believed, and what the belief is made of.
 
     Parameters
@@ -63,7 +63,7 @@ class Problem:
         return np.asarray((self.rows.task_counts > 0) | (self.gold >= 0))
 
 
-def learn(problem: Problem, run: Run) -> Learned:
+def learn(problem: Problem, run: Iterations) -> EMResult:
     """Run the EM; once more from the opposite, when it ends where the experts are wrong on the whole (two classes)."""
     rows, known = problem.rows, problem.known
     X = np.zeros((rows.n_tasks, 0)) if problem.X is None else problem.X
@@ -95,7 +95,7 @@ def learn(problem: Problem, run: Run) -> Learned:
             run.bounds.clear()
             continue
         counts = coins.count_answers(rows, beliefs)
-        return Learned(logs, by_features, counts, matrices, classifier, honesty, mirrored)
+        return EMResult(logs, by_features, counts, matrices, classifier, honesty, mirrored)
 
 
 def _honesty(matrices: Floats) -> float:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.inference.binary.table import Floats, LabelTable, weighted_sums
-from crowdclust_app.inference.experts.features import BadInput
+from crowdclust_app.inference.aggregators.label_table import Floats, LabelTable, weighted_sums
+from crowdclust_app.inference.experts.features import InvalidInputError
 
 BetaPrior = tuple[float, float]
 BetaPriors = BetaPrior | Mapping[Hashable, BetaPrior]
@@ -67,7 +67,7 @@ def make_coins(
             continue
         if size != 2:
             what = f"priors of {name} are for two classes and the labels have {size}"
-            raise BadInput(what, todo="give a prior for all answers instead")
+            raise InvalidInputError(what, todo="give a prior for all answers instead")
         for row, worker in enumerate(table.workers):
             pair = own.get(worker, prior) if isinstance(own, Mapping) else own
             a, b = check_beta(pair, name)
@@ -86,9 +86,11 @@ def check_beta(pair: BetaPrior, name: str) -> tuple[float, float]:
     try:
         a, b = (float(number) for number in pair)
     except (TypeError, ValueError):
-        raise BadInput(f"the prior of {name} {pair!r} is not two numbers", todo="give two such as 2,2") from None
+        raise InvalidInputError(
+            f"the prior of {name} {pair!r} is not two numbers", todo="give two such as 2,2"
+        ) from None
     if not (0 < a < np.inf and 0 < b < np.inf):
-        raise BadInput(f"the prior of {name} {a:g},{b:g} is not above 0", todo="give two numbers such as 2,2")
+        raise InvalidInputError(f"the prior of {name} {a:g},{b:g} is not above 0", todo="give two numbers such as 2,2")
     return a, b
 
 

@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable, Repeats, columns_of, encode_labels
+from crowdclust_app.inference.aggregators.label_table import (
+    Codes,
+    Floats,
+    LabelTable,
+    Repeats,
+    columns_of,
+    encode_labels,
+)
 
 # Spread of a column, relative to its largest value, that is rounding and no difference between items.
 _CONSTANT = 1e-12
@@ -41,7 +48,7 @@ SIGN = (
 MIRRORED = "most answers had to be read as their opposite to trust the workers on the whole: mark some items as gold"
 
 
-class BadInput(UserError, ValueError):  # noqa: N818 - what was given is bad, the program is not at fault
+class InvalidInputError(UserError, ValueError):
     """Features, labels or parameters that cannot be used; a `ValueError` for those who call from Python."""
 
 
@@ -88,7 +95,7 @@ class Scaling:
         X = check_matrix(X)
         if X.shape[1] != len(self.mean):
             what = f"the features have {X.shape[1]} columns where the fit had {len(self.mean)}"
-            raise BadInput(what, todo="give the same columns in the same order")
+            raise InvalidInputError(what, todo="give the same columns in the same order")
         return np.asarray((X - self.mean) * self.factor)
 
 
@@ -103,11 +110,13 @@ def check_matrix(X: Any) -> Floats:
     try:
         matrix: Floats = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadInput("the features are not all numbers", todo="give a matrix of numbers, one row an item") from None
+        raise InvalidInputError(
+            "the features are not all numbers", todo="give a matrix of numbers, one row an item"
+        ) from None
     if matrix.ndim != 2:
-        raise BadInput("the features are not a matrix", todo="give one row an item and one column a feature")
+        raise InvalidInputError("the features are not a matrix", todo="give one row an item and one column a feature")
     if not np.isfinite(matrix).all():
-        raise BadInput("a feature is not a finite number", todo="correct it or take the item out")
+        raise InvalidInputError("a feature is not a finite number", todo="correct it or take the item out")
     return matrix
 
 
@@ -190,14 +199,14 @@ def item_labels(
     number = {name: row for row, name in enumerate(names)}
     if len(number) < len(names):
         twice = next(name for row, name in enumerate(names) if number[name] != row)
-        raise BadInput(f"the item {twice} has two rows of features", todo="keep one of them")
+        raise InvalidInputError(f"the item {twice} has two rows of features", todo="keep one of them")
     if n_items is not None and len(names) != n_items:
         what = f"there are {len(names)} names of items for {n_items} rows of features"
-        raise BadInput(what, todo="give one name a row")
+        raise InvalidInputError(what, todo="give one name a row")
     unknown = [encoded.tasks[task] for task in np.unique(encoded.task) if encoded.tasks[task] not in number]
     if unknown:
         what = f"the task {unknown[0]} has labels and no features"
-        raise BadInput(what, todo="give its features too, or take its labels out")
+        raise InvalidInputError(what, todo="give its features too, or take its labels out")
     code = np.array([number.get(task, -1) for task in encoded.tasks], dtype=np.int64)
     return replace(encoded, tasks=names, task=code[encoded.task])
 
@@ -215,19 +224,19 @@ def gold_codes(gold: Any, table: LabelTable) -> Codes:
     BadInput
         When they are no mapping, or a gold item is of a class that the labels do not have.
     """
-    from crowdclust_app.inference.binary.table import label_key
+    from crowdclust_app.inference.aggregators.label_table import label_key
 
     codes = np.full(table.n_tasks, -1, dtype=np.int64)
     if gold is None:
         return codes
     if not isinstance(gold, Mapping):
-        raise BadInput("the gold items are no classes by item", todo="give a dict of item and class")
+        raise InvalidInputError("the gold items are no classes by item", todo="give a dict of item and class")
     number = {task: row for row, task in enumerate(table.tasks)}
     code = {label_key(value): at for at, value in enumerate(table.classes)}
     for item, value in gold.items():
         if label_key(value) not in code:
             what = f"the gold item {item} is of the class {value}, which the labels do not have"
-            raise BadInput(what, todo="correct it or declare the class")
+            raise InvalidInputError(what, todo="correct it or declare the class")
         if item in number:
             codes[number[item]] = code[label_key(value)]
     return codes

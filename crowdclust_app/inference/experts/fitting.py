@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
+from crowdclust_app.inference.aggregators.iterations import Iterations
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
 from crowdclust_app.inference.experts.active_set import (
     ActiveSet,
     DenseField,
@@ -17,11 +17,10 @@ from crowdclust_app.inference.experts.active_set import (
     result_of,
     select,
 )
-from crowdclust_app.inference.experts.kernel import Kernel, squared_distances
-from crowdclust_app.inference.experts.learning import (
+from crowdclust_app.inference.experts.crowd_learning import (
     GOLD_EXPERTISE,
     KernelPrior,
-    Learned,
+    LearnedCrowd,
     Learner,
     finish,
     first_crowd,
@@ -29,9 +28,10 @@ from crowdclust_app.inference.experts.learning import (
     learn_with_kernel,
     some_items,
 )
+from crowdclust_app.inference.experts.kernel import Kernel, squared_distances
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites
-from crowdclust_app.inference.experts.sites import Crowd, CrowdLabels, CrowdPriors, evidence_of, update_sites
+from crowdclust_app.inference.experts.sites import CrowdLabels, CrowdPosterior, CrowdPriors, evidence_of, update_sites
 
 MOST_DENSE = 1500
 """Labelled items up to which every site is kept by default."""
@@ -41,7 +41,7 @@ KERNEL_ITEMS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FitPlan:
     """How a fit is done.
 
     Parameters
@@ -103,7 +103,7 @@ class State:
 
     rows: Codes
     labels: CrowdLabels
-    crowd: Crowd
+    crowd: CrowdPosterior
     kernel: Kernel
     precision: Floats
     shift: Floats
@@ -129,7 +129,7 @@ def crowd_labels(table: LabelTable, gold_rows: Codes, gold_codes: Codes) -> tupl
     return rows, CrowdLabels(len(rows), gold + 1, place.astype(np.int64), worker, yes, no, fixed), known[rows]
 
 
-def carried(previous: State, known_workers: list[int], count: int, priors: CrowdPriors) -> Crowd:
+def carried(previous: State, known_workers: list[int], count: int, priors: CrowdPriors) -> CrowdPosterior:
     """The crowd of an earlier fit for the workers of now.
 
     Parameters
@@ -148,12 +148,12 @@ def carried(previous: State, known_workers: list[int], count: int, priors: Crowd
     numbers = np.array(known_workers, dtype=np.int64)
     expertise[:count][numbers >= 0] = previous.crowd.expertise[numbers[numbers >= 0]]
     expertise[count] = GOLD_EXPERTISE
-    return Crowd(expertise, previous.crowd.agreement, np.zeros(count + 1))
+    return CrowdPosterior(expertise, previous.crowd.agreement, np.zeros(count + 1))
 
 
 def learn(
-    X: Floats, table: LabelTable, gold: tuple[Codes, Codes], plan: Plan, run: Run,
-    previous: tuple[State, Crowd] | None = None, relearn_kernel: bool = True,
+    X: Floats, table: LabelTable, gold: tuple[Codes, Codes], plan: FitPlan, run: Iterations,
+    previous: tuple[State, CrowdPosterior] | None = None, relearn_kernel: bool = True,
 ) -> State:  # fmt: skip
     """Learn kernel and crowd.
 
@@ -208,7 +208,7 @@ def learn(
     return _active_state(X, rows, labels, kernel, start, active, learner, run, plan.seed, turned)
 
 
-def _guessed_sites(X: Floats, some: Codes, labels: CrowdLabels, kernel: Kernel, result: Learned) -> Sites:
+def _guessed_sites(X: Floats, some: Codes, labels: CrowdLabels, kernel: Kernel, result: LearnedCrowd) -> Sites:
     """Sites of all labelled items to begin with, when those of some are known."""
     found = result.propagated
     mean, variance = DenseField(X[some], kernel, found.posterior).predict(X)
@@ -218,20 +218,20 @@ def _guessed_sites(X: Floats, some: Codes, labels: CrowdLabels, kernel: Kernel, 
     return Sites(precision, shift)
 
 
-def _nothing(count: int, rows: Codes, labels: CrowdLabels, crowd: Crowd, kernel: Kernel) -> State:
+def _nothing(count: int, rows: Codes, labels: CrowdLabels, crowd: CrowdPosterior, kernel: Kernel) -> State:
     zeros = np.zeros(count)
     return State(rows, labels, crowd, kernel, zeros, zeros, np.empty(0), None, None, 0.0, True, False)
 
 
-def _dense_state(X: Floats, rows: Codes, labels: CrowdLabels, kernel: Kernel, result: Learned) -> State:
+def _dense_state(X: Floats, rows: Codes, labels: CrowdLabels, kernel: Kernel, result: LearnedCrowd) -> State:
     found = result.propagated
     field = DenseField(X[rows], kernel, found.posterior)
     return _state(len(X), rows, rows, labels, kernel, result, found.update.z, field, None)
 
 
 def _active_state(
-    X: Floats, rows: Codes, labels: CrowdLabels, kernel: Kernel, start: tuple[Crowd, Sites, Codes | None],
-    active: ActiveSet, learner: Learner, run: Run, seed: int, turned: bool,
+    X: Floats, rows: Codes, labels: CrowdLabels, kernel: Kernel, start: tuple[CrowdPosterior, Sites, Codes | None],
+    active: ActiveSet, learner: Learner, run: Iterations, seed: int, turned: bool,
 ) -> State:  # fmt: skip
     crowd, sites, members = start
     XL = X[rows]
@@ -252,7 +252,7 @@ def _active_state(
 
 
 def _state(
-    count: int, rows: Codes, sited: Codes, labels: CrowdLabels, kernel: Kernel, result: Learned, z: Floats,
+    count: int, rows: Codes, sited: Codes, labels: CrowdLabels, kernel: Kernel, result: LearnedCrowd, z: Floats,
     field: DenseField | FactorField, members: Codes | None,
 ) -> State:  # fmt: skip
     found = result.propagated

@@ -12,15 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.inference.binary.posterior import TIES, Ties
-from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning, Run
-from crowdclust_app.inference.binary.table import REPEATS, Codes, Floats, LabelTable, Repeats
+from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations, NotConvergedWarning
+from crowdclust_app.inference.aggregators.label_posterior import TIES, Ties
+from crowdclust_app.inference.aggregators.label_table import REPEATS, Codes, Floats, LabelTable, Repeats
 from crowdclust_app.inference.experts.active_set import ActiveSet
-from crowdclust_app.inference.experts.asking import NextQuestion
-from crowdclust_app.inference.experts.features import BadInput, Scaling, all_or_nothing, check_matrix, fit_scaling
-from crowdclust_app.inference.experts.fitting import Plan, State, carried, learn
+from crowdclust_app.inference.experts.features import (
+    InvalidInputError,
+    Scaling,
+    all_or_nothing,
+    check_matrix,
+    fit_scaling,
+)
+from crowdclust_app.inference.experts.fitting import FitPlan, State, carried, learn
 from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_rows
 from crowdclust_app.inference.experts.kernel import Kernel, usual_distance
+from crowdclust_app.inference.experts.next_question import QuestionChoice
 from crowdclust_app.inference.experts.results import ExpertResults
 from crowdclust_app.inference.experts.sites import CrowdPriors
 from crowdclust_app.inference.parameters import Parameters
@@ -234,8 +240,8 @@ class GaussianProcessExperts(Parameters, ExpertResults):
         self._centre = self._first_kernel()
         return self._items
 
-    def _run(self, progress: Callable[[FitStep], None] | None, cancel: CancelToken | None) -> Run:
-        run = Run(_ROUNDS * self.max_iterations, self.tolerance, progress, cancel)
+    def _run(self, progress: Callable[[FitStep], None] | None, cancel: CancelToken | None) -> Iterations:
+        run = Iterations(_ROUNDS * self.max_iterations, self.tolerance, progress, cancel)
         run.check()
         return run
 
@@ -254,7 +260,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
             length = usual_distance(self._X, np.random.default_rng([self.seed, 2]))
         return Kernel(float(self.amplitude), float(length), float(self.intercept))
 
-    def _learn(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Run, *, fresh: bool) -> None:
+    def _learn(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Iterations, *, fresh: bool) -> None:
         known = encode_gold(gold, table)
         priors = CrowdPriors(*(_pair(prior) for prior in (self.expertise_prior, self.agreement_prior)))
         rounds = 0 if fresh else self._rounds + 1
@@ -265,7 +271,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
             previous = (self._previous, carried(self._previous, then, table.n_workers, priors))
         # with other gold items the sign may be another one, and everything begins anew
         steps = self.max_iterations if previous is None else min(_UPDATE_STEPS, self.max_iterations)
-        plan = Plan(priors, self._centre, self.learn_kernel, self.active_set, steps, self.tolerance, self.seed)
+        plan = FitPlan(priors, self._centre, self.learn_kernel, self.active_set, steps, self.tolerance, self.seed)
         relearn = previous is None or (self.relearn_every > 0 and rounds % self.relearn_every == 0)
         state = learn(self._X, table, known, plan, run, previous, relearn)
         self._rounds, self._previous, self._gold = rounds, state, known
@@ -277,20 +283,26 @@ class GaussianProcessExperts(Parameters, ExpertResults):
     def _validate(self) -> None:
         for prior, what in ((self.expertise_prior, "expertise"), (self.agreement_prior, "agreement")):
             if not all(1.0 < number < math.inf for number in _pair(prior)):
-                raise BadInput(f"the prior of the {what} is not above 1", todo="give two numbers such as 3,2")
+                raise InvalidInputError(f"the prior of the {what} is not above 1", todo="give two numbers such as 3,2")
         numbers = (self.amplitude, 1.0 if self.length_scale is None else self.length_scale)
         if not all(0.0 < number < math.inf for number in numbers) or not 0.0 <= self.intercept < math.inf:
-            raise BadInput("the kernel's numbers are not above 0", todo="take 2 and the median distance")
+            raise InvalidInputError("the kernel's numbers are not above 0", todo="take 2 and the median distance")
         if self.ties not in TIES:
-            raise BadInput(f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}")
+            raise InvalidInputError(
+                f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}"
+            )
         if self.repeats not in REPEATS:
-            raise BadInput(f"the policy for repeats {self.repeats!r} is unknown", todo="take one of first, last, all")
+            raise InvalidInputError(
+                f"the policy for repeats {self.repeats!r} is unknown", todo="take one of first, last, all"
+            )
         if self.max_iterations < 1 or not self.tolerance >= 0:
-            raise BadInput("max_iterations is below 1 or the tolerance below 0", todo="take 30 and 1e-3")
+            raise InvalidInputError("max_iterations is below 1 or the tolerance below 0", todo="take 30 and 1e-3")
         if isinstance(self.active_set, ActiveSet):
             self.active_set.check()
         elif self.active_set not in (None, "auto"):
-            raise BadInput(f"the active set {self.active_set!r} is unknown", todo="take auto, None or ActiveSet(400)")
+            raise InvalidInputError(
+                f"the active set {self.active_set!r} is unknown", todo="take auto, None or ActiveSet(400)"
+            )
 
     def predict_proba(self, X: Any = None, *, clean: bool = False) -> Floats:
         """Give the probabilities of no and yes; shape (M, 2).
@@ -307,7 +319,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
             yes = self.class_probability_ if clean else self.consensus_
         else:
             if self._previous is None:
-                raise BadInput("the fit had no features", todo="fit with features to predict from others")
+                raise InvalidInputError("the fit had no features", todo="fit with features to predict from others")
             yes = self._predict_rows(self._scaled(X), clean)
         return np.column_stack([1.0 - yes, yes])
 
@@ -323,7 +335,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
         *,
         candidates: Sequence[Hashable] | None = None,
         honest_only: bool = False,
-    ) -> NextQuestion | None:
+    ) -> QuestionChoice | None:
         """Choose the next image and whom to ask about it; None when nothing is left to ask.
 
         Parameters
@@ -346,12 +358,12 @@ class GaussianProcessExperts(Parameters, ExpertResults):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "classes_"):
-            raise BadInput(f"{self.name} is not fitted yet", todo="fit it first")
+            raise InvalidInputError(f"{self.name} is not fitted yet", todo="fit it first")
 
 
 def _pair(prior: Any) -> tuple[float, float]:
     try:
         a, b = (float(number) for number in prior)
     except (TypeError, ValueError):
-        raise BadInput(f"the prior {prior!r} is not two numbers", todo="give two such as 3,2") from None
+        raise InvalidInputError(f"the prior {prior!r} is not two numbers", todo="give two such as 3,2") from None
     return a, b

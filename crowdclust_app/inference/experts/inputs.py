@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdclust_app.inference.binary.table import Codes, LabelTable, Repeats, columns_of, label_key
-from crowdclust_app.inference.experts.features import BadInput, gold_codes, item_labels
+from crowdclust_app.inference.aggregators.label_table import Codes, LabelTable, Repeats, columns_of, label_key
+from crowdclust_app.inference.experts.features import InvalidInputError, gold_codes, item_labels
 
 
 def name_rows(count: int, items: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
@@ -55,14 +55,14 @@ def encode(
         encoded = _with_the_other_class(encoded)
     if encoded.n_classes != 2:
         what = f"the Gaussian process is for two classes and the labels have {encoded.n_classes}"
-        raise BadInput(what, todo="ask about one class at a time, or take experts")
+        raise InvalidInputError(what, todo="ask about one class at a time, or take experts")
     return encoded
 
 
 def _two(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
     found = (0, 1) if classes is None else tuple(classes)
     if len(found) != 2:
-        raise BadInput(f"{len(found)} classes are declared", todo="declare two")
+        raise InvalidInputError(f"{len(found)} classes are declared", todo="declare two")
     return found
 
 
@@ -70,7 +70,7 @@ def _with_the_other_class(table: LabelTable) -> LabelTable:
     key = label_key(table.classes[0])
     if key not in ("0", "1"):
         what = f"two classes are needed and every label is {table.classes[0]}"
-        raise BadInput(what, todo="declare the other class too")
+        raise InvalidInputError(what, todo="declare the other class too")
     return replace(table, classes=(0, 1), label=np.full_like(table.label, int(key)))
 
 
@@ -78,9 +78,9 @@ def _of_matrix(matrix: Any, items: tuple[Hashable, ...] | None, classes: Sequenc
     names = items if items is not None else tuple(range(len(matrix)))
     if len(matrix) != len(names):
         what = f"there are labels for {len(matrix)} items and features for {len(names)}"
-        raise BadInput(what, todo="give one row an item in both")
+        raise InvalidInputError(what, todo="give one row an item in both")
     if matrix.dtype.kind not in "biuf" or not np.isin(matrix, (-1, 0, 1)).all():
-        raise BadInput("a label is none of -1, 0 and 1", todo="write 1 for yes, -1 for no and 0 for not asked")
+        raise InvalidInputError("a label is none of -1, 0 and 1", todo="write 1 for yes, -1 for no and 0 for not asked")
     task, worker = np.nonzero(matrix)
     label = (matrix[task, worker] > 0).astype(np.int64)
     workers = tuple(range(matrix.shape[1]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdclust_app.inference.binary.table import Floats
+from crowdclust_app.inference.aggregators.label_table import Floats
 
 # Items among which the usual distance is taken.
 _SAMPLE = 500

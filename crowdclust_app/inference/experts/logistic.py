@@ -16,15 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.inference.binary.base import Aggregator
-from crowdclust_app.inference.binary.posterior import Posterior, Prevalence, Prior, Ties, normalise, prevalence_of
-from crowdclust_app.inference.binary.reliability import Reliability, estimate_reliability
-from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning, Run
-from crowdclust_app.inference.binary.table import Floats, LabelTable, Repeats
+from crowdclust_app.inference.aggregators.base import Aggregator
+from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations, NotConvergedWarning
+from crowdclust_app.inference.aggregators.label_posterior import (
+    LabelPosterior,
+    Prevalence,
+    Prior,
+    Ties,
+    normalise,
+    prevalence_of,
+)
+from crowdclust_app.inference.aggregators.label_table import Floats, LabelTable, Repeats
+from crowdclust_app.inference.aggregators.reliability import Reliability, estimate_reliability
 from crowdclust_app.inference.experts import classifiers, coins, features
-from crowdclust_app.inference.experts.coin_em import Learned, Problem, learn
+from crowdclust_app.inference.experts.coin_em import EMResult, Problem, learn
 from crowdclust_app.inference.experts.coins import BetaPriors
-from crowdclust_app.inference.experts.features import BadInput
+from crowdclust_app.inference.experts.features import InvalidInputError
 
 # Beta priors of the coins with features, and without: the one label that each row begins with in `DawidSkene`.
 _USUAL_PRIOR, _PRIOR_ALONE = (2.0, 2.0), (5 / 3, 4 / 3)
@@ -36,7 +43,7 @@ _START_COINS = 1.0
 _FOREIGN_ROUNDS = 50
 
 
-class Everyday(TypedDict, total=False):
+class AggregatorParameters(TypedDict, total=False):
     """The parameters that every aggregator has."""
 
     prevalence: Prevalence
@@ -114,7 +121,7 @@ class LogisticExperts(Aggregator):
         ordered: bool = False,
         prior: tuple[float, float] | None = None,
         tolerance: float = 1e-7,
-        **everyday: Unpack[Everyday],
+        **everyday: Unpack[AggregatorParameters],
     ) -> None:
         super().__init__(tolerance=tolerance, **everyday)
         self.prior = prior
@@ -223,7 +230,7 @@ class LogisticExperts(Aggregator):
             When they do not fit those that were learnt from.
         """
         if not hasattr(self, "classes_"):
-            raise BadInput(f"{self.name} is not fitted yet", todo="fit it first")
+            raise InvalidInputError(f"{self.name} is not fitted yet", todo="fit it first")
         if X is None:
             return self.probabilities_
         X = features.check_matrix(X)
@@ -246,10 +253,10 @@ class LogisticExperts(Aggregator):
     def _validate(self, table: LabelTable) -> None:
         super()._validate(table)
         if not 0 < self.ridge < np.inf:
-            raise BadInput(f"the ridge {self.ridge!r} is not above 0", todo="take 0.01")
+            raise InvalidInputError(f"the ridge {self.ridge!r} is not above 0", todo="take 0.01")
         coins.check_beta(self.prevalence_prior, "prevalence")
 
-    def _infer(self, table: LabelTable, run: Run) -> Posterior:
+    def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
         if self.classifier is not None and self.max_iterations is None:
             run.max_iterations = _FOREIGN_ROUNDS
         in_order = self.ordered and table.n_classes > 2
@@ -272,7 +279,7 @@ class LogisticExperts(Aggregator):
         extras = self._extras(found)
         remarks = self._sentences(table, found)
         shares = prevalence if estimated or self._X is not None else fixed
-        return Posterior(log_beliefs, shares / shares.sum(), extras, remarks)
+        return LabelPosterior(log_beliefs, shares / shares.sum(), extras, remarks)
 
     def _problem(self, table: LabelTable) -> Problem:
         """The whole as one problem."""
@@ -287,7 +294,7 @@ class LogisticExperts(Aggregator):
             if X is None:
                 return classifiers.Prevalence(start, not estimated, pseudo)
             if self.classifier is not None:
-                return classifiers.Foreign(self.classifier, X, size)
+                return classifiers.SklearnClassifier(self.classifier, X, size)
             return classifiers.Logistic(X, self.ridge) if size == 2 else classifiers.Softmax(X, self.ridge, size)
 
         return Problem(self._X, self._gold, rows, made, self._start(table), make)
@@ -336,7 +343,7 @@ class LogisticExperts(Aggregator):
         shares = np.maximum(-np.diff(np.concatenate([edge, above, 0.0 * edge], axis=1), axis=1), 1e-300)
         return np.asarray(np.log(shares / shares.sum(axis=1, keepdims=True)))
 
-    def _extras(self, found: Sequence[Learned]) -> dict[str, Any]:
+    def _extras(self, found: Sequence[EMResult]) -> dict[str, Any]:
         extras: dict[str, Any] = {
             "classifier_probabilities_": np.exp(self._by_features([one.log_classifier for one in found])),
             "constant_": np.zeros(0, dtype=bool) if self._scaling is None else self._scaling.constant,
@@ -351,7 +358,7 @@ class LogisticExperts(Aggregator):
                 extras["coef_"], extras["intercept_"] = found[0].classifier.coefficients
         return extras
 
-    def _sentences(self, table: LabelTable, found: Sequence[Learned]) -> list[str]:
+    def _sentences(self, table: LabelTable, found: Sequence[EMResult]) -> list[str]:
         said = features.remarks_on(table, self._X is not None)
         constant = 0 if self._scaling is None else int(self._scaling.constant.sum())
         if constant and self._X is not None:

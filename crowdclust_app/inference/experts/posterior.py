@@ -1,7 +1,8 @@
 """Gaussian posteriors from sites of either sign, by Cholesky factors: of every covariance or of a factor of low rank.
 
 `Sigma = (K^-1 + diag tau)^-1`, `mu = Sigma nu`. Precisions `tau` may be negative where labels contradict the features;
-the posterior is proper all the same as long as the factorisations exist, and `Improper` is raised where it is not.
+the posterior is proper all the same as long as the factorisations exist, and `NotPositiveDefiniteError` is raised
+where it is not.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.inference.binary.table import Floats
-from crowdclust_app.inference.experts.triangular import (
-    Improper,
+from crowdclust_app.inference.aggregators.label_table import Floats
+from crowdclust_app.inference.experts.triangular_solves import (
+    NotPositiveDefiniteError,
     cholesky,
     column_squares,
     factor_and_inverse,
@@ -27,7 +28,7 @@ from crowdclust_app.inference.experts.triangular import (
 _SMALL = 1e-3
 
 
-class Posterior(Protocol):
+class GaussianPosterior(Protocol):
     """A Gaussian posterior of the function's values at the sites: marginals, and `logdet(I + K diag tau)`."""
 
     mean: Floats
@@ -42,7 +43,7 @@ class Posterior(Protocol):
 class Engine(Protocol):
     """A prior at fixed sites, from which posteriors are made."""
 
-    def posterior(self, precision: Floats, shift: Floats) -> Posterior:
+    def posterior(self, precision: Floats, shift: Floats) -> GaussianPosterior:
         """Combine the prior with sites `tau`, `nu`; shape (n,) each."""
         ...
 
@@ -204,7 +205,7 @@ class DenseEngine:
         weights[below] -= blocks.roots_below * of_below
         variance = self._variance(precision, blocks)
         if not (variance > 0).all():
-            raise Improper
+            raise NotPositiveDefiniteError
         return DensePosterior(K @ weights, variance, log_determinant, weights, blocks)
 
     def _factor(self, precision: Floats) -> tuple[Blocks, float]:
@@ -304,7 +305,7 @@ class FactorEngine:
         inverse = inverse_of(lower)
         variance = column_squares(inverse @ F.T)
         if not (variance > 0).all():
-            raise Improper
+            raise NotPositiveDefiniteError
         weights = inverse.T @ (inverse @ (shift @ F))
         log_determinant = 2.0 * float(np.log(np.diagonal(lower)).sum())
         return FactorPosterior(F @ weights, variance, log_determinant, lower, weights)

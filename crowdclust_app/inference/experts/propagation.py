@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.inference.binary.table import Floats
-from crowdclust_app.inference.experts.posterior import Engine, Posterior
-from crowdclust_app.inference.experts.sites import Evidence, SiteUpdate, update_sites
-from crowdclust_app.inference.experts.triangular import Improper
+from crowdclust_app.inference.aggregators.label_table import Floats
+from crowdclust_app.inference.experts.posterior import Engine, GaussianPosterior
+from crowdclust_app.inference.experts.sites import LabelLikelihoods, SiteUpdate, update_sites
+from crowdclust_app.inference.experts.triangular_solves import NotPositiveDefiniteError
 
 _CAP = 0.9
 _PATIENCE = 150
@@ -57,7 +57,7 @@ class Propagated:
     """
 
     sites: Sites
-    posterior: Posterior
+    posterior: GaussianPosterior
     cavity_mean: Floats
     cavity_variance: Floats
     update: SiteUpdate
@@ -92,7 +92,7 @@ class _Pace:
 
 def propagate(
     engine: Engine,
-    evidence: Evidence,
+    evidence: LabelLikelihoods,
     noise: Floats,
     start: Sites | None = None,
     tolerance: float = 1e-6,
@@ -121,7 +121,7 @@ def propagate(
     sites = start or Sites.none(len(noise))
     try:
         posterior = engine.posterior(sites.precision, sites.shift)
-    except Improper:
+    except NotPositiveDefiniteError:
         sites = Sites.none(len(noise))
         posterior = engine.posterior(sites.precision, sites.shift)
     pace = _Pace()
@@ -146,7 +146,7 @@ def propagate(
     return Propagated(sites, posterior, mean, variance, update, evidence_now, converged, iteration, residual)
 
 
-def _cavities(sites: Sites, posterior: Posterior) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _cavities(sites: Sites, posterior: GaussianPosterior) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     inverse = 1.0 / posterior.variance
     precision = inverse - sites.precision
     proper = precision > _LEAST_CAVITY * inverse
@@ -161,18 +161,22 @@ def _residual(up: Floats, along: Floats, variance: Floats) -> float:
     return max(float((np.abs(up) * variance).max()), float((np.abs(along) * np.sqrt(variance)).max()))
 
 
-def _move(engine: Engine, sites: Sites, up: Floats, along: Floats, step: float) -> tuple[Sites, Posterior] | None:
+def _move(
+    engine: Engine, sites: Sites, up: Floats, along: Floats, step: float
+) -> tuple[Sites, GaussianPosterior] | None:
     """Take the longest of halved steps that stays proper; None when there is none."""
     while step >= _LEAST_STEP:
         trial = Sites(sites.precision + step * up, sites.shift + step * along)
         try:
             return trial, engine.posterior(trial.precision, trial.shift)
-        except Improper:
+        except NotPositiveDefiniteError:
             step *= 0.5
     return None
 
 
-def _log_evidence(sites: Sites, posterior: Posterior, mean: Floats, variance: Floats, update: SiteUpdate) -> float:
+def _log_evidence(
+    sites: Sites, posterior: GaussianPosterior, mean: Floats, variance: Floats, update: SiteUpdate
+) -> float:
     total = float(update.log_z.sum()) + 0.5 * float(sites.shift @ posterior.mean) - 0.5 * posterior.log_determinant
     total += float((0.5 * mean**2 / variance - 0.5 * posterior.mean**2 / posterior.variance).sum())
     inside = np.maximum(-sites.precision * posterior.variance, _LEAST_CAVITY - 1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdclust_app.inference.binary.table import Codes, LabelTable
+from crowdclust_app.inference.aggregators.label_table import Codes, LabelTable
 from crowdclust_app.inference.experts.features import MIRRORED, ONE_CLASS, SIGN, SURE_OF_SIGN, remarks_on
 
 FEW_EACH = 5
@@ -22,7 +22,7 @@ PUBLISHED_RULE = "the active set was chosen by the published rule, which suits l
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FitFacts:
     """What sentences are about.
 
     Parameters
@@ -54,14 +54,14 @@ class Facts:
     published_rule: bool
 
 
-def remarks(facts: Facts) -> list[str]:
+def remarks(facts: FitFacts) -> list[str]:
     """All sentences that apply, the most important first."""
     if not facts.table.n_labels and not len(facts.gold_rows):
         return [NOTHING]
     return [*_of_labels(facts), *_of_the_sign(facts), *_of_workers(facts), *_of_the_fit(facts)]
 
 
-def _of_labels(facts: Facts) -> list[str]:
+def _of_labels(facts: FitFacts) -> list[str]:
     found = remarks_on(facts.table, has_features=True)
     if len(np.unique(np.concatenate([facts.table.label, facts.gold_codes]))) > 1:
         # gold items of the other class count as well
@@ -70,7 +70,7 @@ def _of_labels(facts: Facts) -> list[str]:
     return found
 
 
-def _of_the_sign(facts: Facts) -> list[str]:
+def _of_the_sign(facts: FitFacts) -> list[str]:
     count = len(facts.gold_rows)
     if count:
         several = "is only one gold item" if count == 1 else f"are only {count} gold items"
@@ -84,7 +84,7 @@ def _of_the_sign(facts: Facts) -> list[str]:
     return found
 
 
-def _of_workers(facts: Facts) -> list[str]:
+def _of_workers(facts: FitFacts) -> list[str]:
     counts = facts.table.worker_counts
     little = int(((counts > 0) & (counts < FEW_EACH)).sum())
     if not little:
@@ -94,7 +94,7 @@ def _of_workers(facts: Facts) -> list[str]:
     return [f"{who} given fewer than {FEW_EACH} labels: {theirs} mostly what is believed of anybody"]
 
 
-def _of_the_fit(facts: Facts) -> list[str]:
+def _of_the_fit(facts: FitFacts) -> list[str]:
     found = []
     if facts.same_features:
         found.append(SAME_FEATURES)

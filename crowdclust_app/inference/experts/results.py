@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
-from crowdclust_app.inference.binary.posterior import Posterior, Ties, decide
-from crowdclust_app.inference.binary.reliability import Reliability, estimate_reliability
-from crowdclust_app.inference.binary.running import Run
-from crowdclust_app.inference.binary.table import Codes, Floats, LabelTable
+from crowdclust_app.inference.aggregators.iterations import Iterations
+from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior, Ties, decide
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
+from crowdclust_app.inference.aggregators.reliability import Reliability, estimate_reliability
 from crowdclust_app.inference.experts.active_set import ActiveSet, predict_in_chunks
-from crowdclust_app.inference.experts.asking import (
-    NextQuestion,
+from crowdclust_app.inference.experts.crowd_learning import honesty_of
+from crowdclust_app.inference.experts.features import NO_FEATURES, InvalidInputError
+from crowdclust_app.inference.experts.fitting import State
+from crowdclust_app.inference.experts.kernel import Kernel
+from crowdclust_app.inference.experts.next_question import (
+    QuestionChoice,
     best_workers,
     choose,
     entropy,
     expected_information,
 )
-from crowdclust_app.inference.experts.features import NO_FEATURES, BadInput
-from crowdclust_app.inference.experts.fitting import State
-from crowdclust_app.inference.experts.kernel import Kernel
-from crowdclust_app.inference.experts.learning import honesty_of
-from crowdclust_app.inference.experts.remarks import GOLD_UNUSED, Facts, remarks
+from crowdclust_app.inference.experts.remarks import GOLD_UNUSED, FitFacts, remarks
 from crowdclust_app.inference.experts.sites import evidence_of, responsibilities
 
 _INTERVAL = (0.025, 0.975)
@@ -44,7 +44,7 @@ class ExpertResults:
     _gold: tuple[Codes, Codes]
     _previous: State | None
 
-    def _describe(self, table: LabelTable, state: State, run: Run, says_converged: bool) -> None:
+    def _describe(self, table: LabelTable, state: State, run: Iterations, says_converged: bool) -> None:
         """Take over what was learned; of a round of few steps nobody needs to hear that it was not the last."""
         self.agreement_ = state.crowd.agreement
         self.kernel_: Kernel | None = state.kernel
@@ -65,7 +65,7 @@ class ExpertResults:
         self._describe_table(table, run, state.converged)
         self.predicted_: NDArray[np.bool_] = np.ones(len(self._X), dtype=bool)
         self.predicted_[state.rows] = False
-        facts = Facts(
+        facts = FitFacts(
             table, *self._gold, self.honesty_, state.turned, state.converged or not says_converged, run.iterations,
             same_features=len(self._X) > 1 and bool((np.ptp(self._X, axis=0) == 0).all()),
             published_rule=isinstance(self.active_set, ActiveSet) and self.active_set.rule == "predictive",
@@ -81,7 +81,7 @@ class ExpertResults:
         self.expertise_sd_: Floats = np.sqrt(up * down / (total * total * (total + 1.0)))
         self.expertise_interval_: Floats = np.column_stack([betaincinv(up, down, share) for share in _INTERVAL])
 
-    def _describe_table(self, table: LabelTable, run: Run, converged: bool) -> None:
+    def _describe_table(self, table: LabelTable, run: Iterations, converged: bool) -> None:
         """Fill the fields that every aggregator has."""
         both = np.column_stack([1.0 - self.consensus_, self.consensus_])
         self.classes_, self.workers_ = table.classes, table.workers
@@ -90,7 +90,7 @@ class ExpertResults:
         self.noise_ = 1.0 - self.agreement_
         self.prevalence_: Floats = both.mean(axis=0) if len(both) else np.array([0.5, 0.5])
         chosen = decide(
-            Posterior(np.log(np.maximum(both, _LEAST)), self.prevalence_),
+            LabelPosterior(np.log(np.maximum(both, _LEAST)), self.prevalence_),
             np.ones(len(both), dtype=bool), self.ties, self.seed,
         )  # fmt: skip
         self.codes_, self.ties_, self.tied_classes_ = chosen.codes, chosen.ties, chosen.tied_classes
@@ -111,9 +111,9 @@ class ExpertResults:
         self.seed_ = self.seed
         self._table = table
 
-    def _fit_without_features(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Run) -> None:
+    def _fit_without_features(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Iterations) -> None:
         """Fall back to Dawid and Skene's model, whose prevalence stands for the classifier."""
-        from crowdclust_app.inference.binary.confusion import DawidSkene
+        from crowdclust_app.inference.aggregators.confusion_matrices import DawidSkene
 
         below = DawidSkene(ties=self.ties, seed=self.seed)
         counted = run.again()
@@ -172,7 +172,9 @@ class ExpertResults:
         number = {name: row for row, name in enumerate(self.items_)}
         unknown = [name for name in names if name not in number]
         if unknown:
-            raise BadInput(f"the item {unknown[0]} was not in the fit", todo="fit with all items you ask about")
+            raise InvalidInputError(
+                f"the item {unknown[0]} was not in the fit", todo="fit with all items you ask about"
+            )
         rows = np.array(sorted({number[name] for name in names}), dtype=np.int64)
         return rows, rows
 
@@ -190,7 +192,7 @@ class ExpertResults:
 
     def _choose(
         self, workers: Sequence[Hashable] | None, candidates: Sequence[Hashable] | None, honest_only: bool
-    ) -> NextQuestion | None:
+    ) -> QuestionChoice | None:
         names = list(dict.fromkeys(self.workers_ if workers is None else workers))
         numbers, expertise, spread = self._of_workers(names)
         for rows in self._candidates(candidates):
@@ -204,7 +206,7 @@ class ExpertResults:
         _, expertise, spread = self._of_workers(names)
         return [names[at] for at in best_workers(expertise, spread, honest_only)]
 
-    def _question(self, row: int, worker: Hashable, expertise: float) -> NextQuestion:
+    def _question(self, row: int, worker: Hashable, expertise: float) -> QuestionChoice:
         yes = self.consensus_[row : row + 1]
         information = expected_information(yes, np.array([expertise]))
-        return NextQuestion(self.items_[row], worker, float(entropy(yes)[0]), float(information[0]))
+        return QuestionChoice(self.items_[row], worker, float(entropy(yes)[0]), float(information[0]))

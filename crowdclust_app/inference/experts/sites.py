@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from crowdclust_app.inference.binary.table import Codes, Floats, weighted_sums
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats, weighted_sums
 
 _HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
@@ -73,7 +73,7 @@ class CrowdLabels:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class CrowdPosterior:
     """What is believed of the crowd.
 
     Parameters
@@ -92,7 +92,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class LabelLikelihoods:
     """Log-likelihoods of each item's labels, given `y = +1` and `-1`, and given a clean class of `+1` and `-1`.
 
     Parameters
@@ -111,9 +111,9 @@ class Evidence:
     positive: Floats
     negative: Floats
 
-    def take(self, items: Codes) -> Evidence:
+    def take(self, items: Codes) -> LabelLikelihoods:
         """Of these items, in this order."""
-        return Evidence(
+        return LabelLikelihoods(
             self.yes[items], self.no[items], self.agreement, self.positive[items], self.negative[items]
         )  # fmt: skip
 
@@ -123,7 +123,7 @@ class Evidence:
         return np.abs(np.tanh(0.5 * (self.positive - self.negative)))
 
 
-def evidence_of(labels: CrowdLabels, crowd: Crowd) -> Evidence:
+def evidence_of(labels: CrowdLabels, crowd: CrowdPosterior) -> LabelLikelihoods:
     """Compute `log C1` and `log C2` (equations 39 and 40) without ever leaving log space."""
     log_right, log_wrong = np.log(crowd.expertise), np.log1p(-crowd.expertise)
     right, wrong = log_right[labels.worker], log_wrong[labels.worker]
@@ -132,7 +132,7 @@ def evidence_of(labels: CrowdLabels, crowd: Crowd) -> Evidence:
     log_same, log_other = np.log(crowd.agreement), np.log1p(-crowd.agreement)
     positive = np.logaddexp(log_same + yes, log_other + no)
     negative = np.logaddexp(log_other + yes, log_same + no)
-    return Evidence(yes, no, crowd.agreement, positive, negative)
+    return LabelLikelihoods(yes, no, crowd.agreement, positive, negative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class SiteUpdate:
     z: Floats
 
 
-def update_sites(mean: Floats, variance: Floats, noise: Floats, evidence: Evidence) -> SiteUpdate:
+def update_sites(mean: Floats, variance: Floats, noise: Floats, evidence: LabelLikelihoods) -> SiteUpdate:
     """Match moments (equations 45 to 47 in natural parameters, which stay finite where those are singular).
 
     Parameters
@@ -205,7 +205,7 @@ class Responsibilities:
     clean: Floats
 
 
-def responsibilities(z: Floats, evidence: Evidence) -> Responsibilities:
+def responsibilities(z: Floats, evidence: LabelLikelihoods) -> Responsibilities:
     """Weigh the four cases of `(h, y)` at cavities `z`; shape (n,) each."""
     log_same, log_other = np.log(evidence.agreement), np.log1p(-evidence.agreement)
     up, down = log_ndtr(z), log_ndtr(-z)
@@ -225,7 +225,7 @@ class CrowdPriors:
     expertise: tuple[float, float] = (3.0, 2.0)
     agreement: tuple[float, float] = (20.0, 2.0)
 
-    def log_density(self, crowd: Crowd, learned: NDArray[np.bool_]) -> float:
+    def log_density(self, crowd: CrowdPosterior, learned: NDArray[np.bool_]) -> float:
         """Log prior of what is learned of a crowd, without constants."""
         of_workers, (a, b) = crowd.expertise[learned], self.expertise
         total = float((a - 1.0) * np.log(of_workers).sum() + (b - 1.0) * np.log1p(-of_workers).sum())
@@ -262,15 +262,17 @@ def learn_expertise(
     return np.where(labels.fixed, known, mode), right
 
 
-def learn_crowd(labels: CrowdLabels, found: Responsibilities, priors: CrowdPriors, crowd: Crowd) -> Crowd:
+def learn_crowd(
+    labels: CrowdLabels, found: Responsibilities, priors: CrowdPriors, crowd: CrowdPosterior
+) -> CrowdPosterior:
     """Do one M-step over all labelled items (section 6 of the derivation)."""
     expertise, right = learn_expertise(labels, found.consensus, priors, crowd.expertise)
     a, b = priors.agreement
     agreement = (a - 1.0 + found.agrees.sum()) / (a + b - 2.0 + labels.n_items)
-    return Crowd(expertise, float(np.clip(agreement, *AGREEMENT_LIMITS)), right)
+    return CrowdPosterior(expertise, float(np.clip(agreement, *AGREEMENT_LIMITS)), right)
 
 
-def largest_change(old: Crowd, new: Crowd) -> float:
+def largest_change(old: CrowdPosterior, new: CrowdPosterior) -> float:
     """By how much the crowd's numbers differ at most."""
     moved = np.abs(old.expertise - new.expertise).max(initial=0.0)
     return max(float(moved), abs(old.agreement - new.agreement))

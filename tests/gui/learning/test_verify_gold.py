@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from acting import PATIENCE
 from learning_window import ASKED, CTRL, GIVEN, SHIFT, choose, content, learn, sorters, words
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import ask_some, click, open_window, part, settle
+from user_actions import PATIENCE
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
-from crowdclust_app.domain.questions import Said
+from crowdclust_app.domain.questions import AnswerKind
 from crowdclust_app.gui.verify.learnt_view import NOT_ASKED
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import learning
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.learning import Desk
-from crowdclust_app.services.verifying import Interview, answers, make_question_set
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.verify import active_learning
+from crowdclust_app.services.verify.active_learning import ActiveLearning
+from crowdclust_app.services.verify.interview import Interview, answers, make_question_set
 
 
 def test_gold_is_marked_with_keys_taken_back_and_anchors(qtbot: QtBot, learnt: MainWindow) -> None:
@@ -34,8 +34,8 @@ def test_gold_is_marked_with_keys_taken_back_and_anchors(qtbot: QtBot, learnt: M
         choose(learnt, item, NOT_ASKED)
         qtbot.keyClick(lead.wall, Qt.Key.Key_G, modifier)
         settle(learnt)
-        assert learning.gold_of(campaign, 1)[item] is yes
-    assert learning.gold_of(campaign, 1) == {16: True, 17: False}
+        assert active_learning.gold_of(campaign, 1)[item] is yes
+    assert active_learning.gold_of(campaign, 1) == {16: True, 17: False}
     click(qtbot, part(learnt, "show-gold"))
     assert part(learnt, "show-gold", QPushButton).text() == "Gold 2"
     assert sorted(lead.wall.positions) == [16, 17]
@@ -52,26 +52,26 @@ def test_gold_is_marked_with_keys_taken_back_and_anchors(qtbot: QtBot, learnt: M
     # undo, step by step
     qtbot.keyClick(lead.wall, Qt.Key.Key_Z, CTRL)
     settle(learnt)
-    assert learning.gold_of(campaign, 1) == {16: True}
+    assert active_learning.gold_of(campaign, 1) == {16: True}
     lead.wall.setCurrentIndex(lead.wall.model().index(0, 0))
     assert words(learnt, "photo-about").endswith("gold: belongs")
     click(qtbot, part(learnt, "gold-none"))
     settle(learnt)
-    assert learning.gold_of(campaign, 1) == {}
+    assert active_learning.gold_of(campaign, 1) == {}
     qtbot.keyClick(lead.wall, Qt.Key.Key_Z, CTRL)
     settle(learnt)
-    assert learning.gold_of(campaign, 1) == {16: True}
+    assert active_learning.gold_of(campaign, 1) == {16: True}
     qtbot.keyClick(lead.wall, Qt.Key.Key_Z, CTRL)
     qtbot.keyClick(lead.wall, Qt.Key.Key_Z, CTRL)
     settle(learnt)
-    assert learning.gold_of(campaign, 1) == {}
+    assert active_learning.gold_of(campaign, 1) == {}
     assert learnt.status.said.text() == "Nothing to take back"
 
 
 def test_gold_is_never_told_to_who_answers(qtbot: QtBot, learnt: MainWindow) -> None:
     assert learnt.campaign is not None
     for item in range(12, ASKED - 1):
-        learning.mark_gold(learnt.campaign, 1, item, item % 2 == 0)
+        active_learning.mark_gold(learnt.campaign, 1, item, item % 2 == 0)
     zoe = learnt.campaign.add_worker("Zoe")
     content(learnt).refresh()
     settle(learnt)
@@ -93,22 +93,22 @@ def test_gold_is_never_told_to_who_answers(qtbot: QtBot, learnt: MainWindow) -> 
         assert page.photo.grab().toImage() == before
         qtbot.keyClick(page, key)
         settle(learnt)
-    assert len(learning.gold_of(learnt.campaign, 1)) == 7
+    assert len(active_learning.gold_of(learnt.campaign, 1)) == 7
     # the first that was asked is the only photo without gold and answers
     first = next(answer for answer in answers(learnt.campaign, 1) if answer.worker == zoe.number)
     assert first.item == ASKED - 1
 
 
 def test_stopped_it_waits_until_it_is_wanted(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    started, refresh = threading.Event(), Desk.refresh
+    started, refresh = threading.Event(), ActiveLearning.refresh
 
-    def endless(desk: Desk, progress: object, cancel: CancelToken) -> object:
+    def endless(desk: ActiveLearning, progress: object, cancel: CancelToken) -> object:
         started.set()
         while not cancel.cancelled:
             threading.Event().wait(0.01)
         raise Cancelled
 
-    monkeypatch.setattr(Desk, "refresh", endless)
+    monkeypatch.setattr(ActiveLearning, "refresh", endless)
     click(qtbot, part(window, "side-learning"))
     part(window, "learning-switch").setFocus()
     qtbot.keyClick(part(window, "learning-switch"), Qt.Key.Key_Space)
@@ -126,7 +126,7 @@ def test_stopped_it_waits_until_it_is_wanted(qtbot: QtBot, window: MainWindow, m
     content(window).refresh()
     settle(window)
     assert not started.is_set()
-    monkeypatch.setattr(Desk, "refresh", refresh)
+    monkeypatch.setattr(ActiveLearning, "refresh", refresh)
     click(qtbot, part(window, "learning-now"))
     settle(window)
     assert words(window, "learning-trouble") == ""
@@ -162,7 +162,7 @@ def test_answers_of_one_kind_only_are_warned_of(qtbot: QtBot, path: Path) -> Non
         interview = Interview(campaign, asked)
         for item in range(6):
             for worker in sorters(campaign)[:2]:
-                interview.answer(worker, item, Said.YES, 1.0)
+                interview.answer(worker, item, AnswerKind.YES, 1.0)
     window = open_window(qtbot, path, "verify")
     sets = part(window, "question-sets", QComboBox)
     assert sets.currentData() == 2
@@ -209,16 +209,16 @@ def test_many_warnings_scroll_and_leave_the_window_its_size(learnt: MainWindow) 
 def test_what_cannot_be_looked_up_is_tried_again(
     qtbot: QtBot, path: Path, learnt: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stale = Desk.stale
+    stale = ActiveLearning.stale
 
-    def refuses(_desk: Desk) -> bool:
+    def refuses(_desk: ActiveLearning) -> bool:
         raise OSError(5, "the disk is away")
 
-    monkeypatch.setattr(Desk, "stale", refuses)
+    monkeypatch.setattr(ActiveLearning, "stale", refuses)
     content(learnt).learning.work.ensure()
     settle(learnt)
     assert words(learnt, "learning-trouble").startswith("The system refused: the disk is away")
-    monkeypatch.setattr(Desk, "stale", stale)
+    monkeypatch.setattr(ActiveLearning, "stale", stale)
     with Campaign.open(path) as other:
         assert ask_some(other, 1, {"Zoe": 1.0}, most=1) == 1
     content(learnt).refresh()
@@ -230,7 +230,7 @@ def test_what_cannot_be_looked_up_is_tried_again(
 
 def test_another_set_shows_nothing_of_the_one_before(qtbot: QtBot, path: Path, learnt: MainWindow) -> None:
     assert learnt.campaign is not None
-    learning.mark_gold(learnt.campaign, 1, 3, False)
+    active_learning.mark_gold(learnt.campaign, 1, 3, False)
     make_question_set(learnt.campaign, "Is it warm?", range(8), wanted=2)
     content(learnt).refresh()
     settle(learnt)

@@ -6,23 +6,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from acting import PATIENCE
 from learning_window import ASKED, CTRL, GIVEN, choose, content, learn, words
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import ask_some, click, move, open_window, part, settle
+from user_actions import PATIENCE
 
 from crowdclust_app.gui.verify.expertise import ExpertiseModel
 from crowdclust_app.gui.verify.learnt_view import DOUBT, NO_FIRST, NOT_ASKED, OUTSIDE, YES_FIRST, LearntView
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.services import learning
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.learning import LearningSettings
-from crowdclust_app.services.learning_results import LearntWorker
-from crowdclust_app.services.question_verdicts import IN, OUT, UNDECIDED
-from crowdclust_app.services.verifying import Interview, answers, question_set
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.verify import active_learning
+from crowdclust_app.services.verify.active_learning import LearningSettings
+from crowdclust_app.services.verify.interview import Interview, answers, question_set
+from crowdclust_app.services.verify.learning_results import LearntWorker
+from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED
 
 
 def test_switched_on_every_photo_gets_a_probability_and_the_switch_is_remembered(
@@ -34,7 +34,7 @@ def test_switched_on_every_photo_gets_a_probability_and_the_switch_is_remembered
     assert not part(window, "learning-now").isEnabled()
     learn(window, qtbot)
     assert window.campaign is not None
-    assert learning.learning_of(window.campaign, 1) == LearningSettings("gp", "photos")
+    assert active_learning.learning_of(window.campaign, 1) == LearningSettings("gp", "photos")
     assert words(window, "learning-state").startswith(f"Learnt from {GIVEN} answers in")
     known = content(window).learning.work.desk
     assert known is not None
@@ -61,7 +61,7 @@ def test_switched_on_every_photo_gets_a_probability_and_the_switch_is_remembered
     qtbot.keyClick(part(again, "learning-switch"), Qt.Key.Key_Space)
     settle(again)
     assert again.campaign is not None
-    assert learning.learning_of(again.campaign, 1) is None
+    assert active_learning.learning_of(again.campaign, 1) is None
     assert words(again, "learning-state") == "Switched off"
     assert words(again, "learning-figures") == ""
 
@@ -211,19 +211,19 @@ def test_experts_positions_of_a_run_and_files(
     qtbot.keyClick(method, Qt.Key.Key_Down)
     settle(learnt)
     assert learnt.campaign is not None
-    assert learning.learning_of(learnt.campaign, 1) == LearningSettings("experts", "photos")
+    assert active_learning.learning_of(learnt.campaign, 1) == LearningSettings("experts", "photos")
     assert "Noise" not in words(learnt, "learning-basis")
     source.setFocus()
     qtbot.keyClick(source, Qt.Key.Key_Down)
     settle(learnt)
-    assert learning.learning_of(learnt.campaign, 1) == LearningSettings("experts", "run", run=1)
+    assert active_learning.learning_of(learnt.campaign, 1) == LearningSettings("experts", "run", run=1)
     assert "of run 1" in words(learnt, "learning-basis")
     table = tmp_path / "features.csv"
     table.write_text("item,even\n" + "".join(f"p{n:02d}.png,{(n + 1) % 2}\n" for n in range(24)))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(table), ""))
     qtbot.keyClick(source, Qt.Key.Key_Down)
     settle(learnt)
-    assert learning.learning_of(learnt.campaign, 1) == LearningSettings("experts", "table", path=str(table))
+    assert active_learning.learning_of(learnt.campaign, 1) == LearningSettings("experts", "table", path=str(table))
     assert source.currentText() == "a table (CSV): features.csv"
     assert "1 feature of" in words(learnt, "learning-basis")
     # a dialog that is closed without a choice changes nothing

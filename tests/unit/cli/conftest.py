@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from campaign_making import small_disk
+from command_line import Ran, caller
 from PIL import Image
 
 from crowdclust_app.cli import main
@@ -17,31 +15,10 @@ from crowdclust_app.cli import main
 __all__ = ["small_disk"]
 
 
-@dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        return json.loads(self.out)
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
     """Run a command in an empty folder, without a display."""
-    for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-
-    def call(*argv: object) -> Ran:
-        capsys.readouterr()
-        code = main([str(part) for part in argv])
-        streams = capsys.readouterr()
-        return Ran(code, streams.out, streams.err)
-
-    return call
+    return caller(main, capsys, tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crowdclust_app.cli import aggregate
-from crowdclust_app.inference.binary import METHODS
+from crowdclust_app.inference.aggregators import METHODS
 from crowdclust_app.inference.experts import LEARNERS
 
 

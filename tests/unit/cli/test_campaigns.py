@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from campaign_making import SmallDisk, do_next
 
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.categories import move, read_categories, rename
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.categories import move, read_categories, rename
 
 FAST = ("--dimensions", 2, "--starts", 1, "--label-weight", 0.5)
 

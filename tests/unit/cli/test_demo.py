@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdclust_app.services import demo as demo_service
+from crowdclust_app.services.demo import demo_campaign as demo_service
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from crowdclust_app.cli import main
 from crowdclust_app.cli.console import Console, plain
 from crowdclust_app.cli.display import display_problem
 from crowdclust_app.domain.errors import Cancelled
-from crowdclust_app.services import planning
+from crowdclust_app.services.campaign import planning
 from crowdclust_app.services.folders import log_folder
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdclust_app.services import fitting
+from crowdclust_app.services.fits import fitting
 
 FIT_KEYS = {
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",

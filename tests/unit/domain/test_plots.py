@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.domain.plots import Curve, Curves, Matrix, MatrixGrid, Points
+from crowdclust_app.domain.plots import Curve, Curves, Matrix, MatrixPlots, Points
 
 
 def test_points_leave_out_what_has_no_place() -> None:
@@ -31,7 +31,7 @@ def test_a_matrix_is_one_row_a_figure_without_the_missing_ones() -> None:
 
 def test_a_grid_names_the_worker_of_each_matrix() -> None:
     values = np.array([[[0.9, 0.1], [0.1, 0.8]]])
-    plot = MatrixGrid("g", "", ("12 HITs",), ("Ann",), ("1", "2"), values, "probability")
+    plot = MatrixPlots("g", "", ("12 HITs",), ("Ann",), ("1", "2"), values, "probability")
     header, rows = plot.table()
     assert header == ("worker", "row", "column", "probability")
     assert list(rows)[1] == ("Ann", "1", "2", 0.1)

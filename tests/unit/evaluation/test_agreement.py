@@ -9,7 +9,7 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
-from crowdclust_app.domain.responses import Response, ResponseTable
+from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.agreement import pair_agreement, self_agreement
 from crowdclust_app.evaluation.simulation import (
     SimulationSettings,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.evaluation.label_simulation import (
-    Labels,
+    SimulatedLabels,
     draw_accuracies,
     draw_answers,
     regular_assignment,
@@ -73,10 +73,10 @@ def test_workers_are_right_as_often_as_they_should_be() -> None:
         assert right[(worker == 2) & (truth[task] == true)].mean() == pytest.approx(0.7, abs=0.02)
 
 
-def labels() -> Labels:
+def labels() -> SimulatedLabels:
     task = np.array([0, 1, 0, 1, 0, 2, 0])
     worker = np.array([0, 0, 1, 2, 2, 3, 4])
-    return Labels(4, 6, task, worker, np.array([1, 0, 1, 1, 0, 1, 0]))
+    return SimulatedLabels(4, 6, task, worker, np.array([1, 0, 1, 1, 0, 1, 0]))
 
 
 def test_a_part_has_so_many_labels_a_task_and_every_label_can_be_in_it() -> None:

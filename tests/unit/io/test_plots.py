@@ -13,14 +13,14 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from PIL import Image
 
+from benchmarks.experiments.results import Panel, PlotSeries
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.evaluation.experiments.outcome import Panel, Series
 from crowdclust_app.io.plots import COLOURS, draw_panels
 
-FIRST = Series("a", (1, 2, 3), (1.0, 2.0, 1.5), (0.1, 0.2, 0.1))
-LINES = Panel("A", "x", "y", "lines", (FIRST, Series("b", (1, 2), (2.0, 3.0))))
-BARS = Panel("B", "", "y", "bars", (Series("VI", ("nmf", "cspa"), (1.5, 0.5), (0.0, 0.0)),))
-LOG = Panel("C", "labels", "s", "lines", (Series("", (10, 1000), (0.1, 9.0)),), log=True)
+FIRST = PlotSeries("a", (1, 2, 3), (1.0, 2.0, 1.5), (0.1, 0.2, 0.1))
+LINES = Panel("A", "x", "y", "lines", (FIRST, PlotSeries("b", (1, 2), (2.0, 3.0))))
+BARS = Panel("B", "", "y", "bars", (PlotSeries("VI", ("nmf", "cspa"), (1.5, 0.5), (0.0, 0.0)),))
+LOG = Panel("C", "labels", "s", "lines", (PlotSeries("", (10, 1000), (0.1, 9.0)),), log=True)
 
 
 def pixels_near(picture: Image.Image, colour: str) -> int:
@@ -48,9 +48,9 @@ def test_series_have_colours_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_line_like_another_is_dotted_in_its_colour_and_not_in_the_legend(tmp_path: Path) -> None:
-    first, second = Series("a", (1, 2, 3), (0.1, 0.02, 0.001)), Series("b", (1, 2, 3), (0.5, 0.5, 0.5))
+    first, second = PlotSeries("a", (1, 2, 3), (0.1, 0.02, 0.001)), PlotSeries("b", (1, 2, 3), (0.5, 0.5, 0.5))
     ink = {}
-    for name, more in (("alone", ()), ("with", (Series("bound", (1, 2, 3), (0.9, 0.8, 0.9), like="a"),))):
+    for name, more in (("alone", ()), ("with", (PlotSeries("bound", (1, 2, 3), (0.9, 0.8, 0.9), like="a"),))):
         draw_panels(tmp_path / "plot.png", (Panel("", "", "", "lines", (first, second, *more), log="y"),))
         with Image.open(tmp_path / "plot.png") as picture:
             ink[name] = [pixels_near(picture, colour) for colour in COLOURS[:3]]
@@ -82,7 +82,7 @@ def test_bars_begin_at_zero_and_lines_far_from_it_do_not(tmp_path: Path, monkeyp
         save(figure, *args, **kwargs)
 
     monkeypatch.setattr(Figure, "savefig", look)
-    high, low = Series("a", (1, 2), (0.9, 0.95)), Series("b", (1, 2), (0.3, 0.95))
+    high, low = PlotSeries("a", (1, 2), (0.9, 0.95)), PlotSeries("b", (1, 2), (0.3, 0.95))
     for kind, series in (("bars", (high,)), ("lines", (high,)), ("lines", (high, low))):
         draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, series),))
     assert begins[0] == begins[2] == 0.0
@@ -104,7 +104,7 @@ def test_error_bars_do_not_say_that_what_is_positive_may_be_negative(
 
     monkeypatch.setattr(Figure, "savefig", look)
     for kind in ("lines", "bars"):
-        series = Series("a", (1, 2), heights, (0.2, 0.2))
+        series = PlotSeries("a", (1, 2), heights, (0.2, 0.2))
         draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, (series,)),))
     for found in ends:
         assert found[0] == pytest.approx([lowest, heights[0] + 0.2])
@@ -123,7 +123,7 @@ def test_a_legend_lies_above_the_bars(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Figure, "savefig", look)
     names = tuple(f"method {number}" for number in range(6))
-    full = tuple(Series(name, names, (1.0,) * 6) for name in ("half of the labels", "a third"))
+    full = tuple(PlotSeries(name, names, (1.0,) * 6) for name in ("half of the labels", "a third"))
     draw_panels(tmp_path / "plot.png", (Panel("", "", "", "bars", full),))
     assert room[0] >= 0
 
@@ -131,7 +131,7 @@ def test_a_legend_lies_above_the_bars(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_taller_bar_has_more_ink(tmp_path: Path) -> None:
     ink = []
     for height in (1.0, 2.0):
-        bars = Series("", ("small", "large"), (height, 4.0))
+        bars = PlotSeries("", ("small", "large"), (height, 4.0))
         draw_panels(tmp_path / "plot.png", (Panel("", "", "", "bars", (bars,)),))
         with Image.open(tmp_path / "plot.png") as picture:
             ink.append(pixels_near(picture, COLOURS[0]))
@@ -171,6 +171,6 @@ def test_the_figure_above_the_highest_bar_is_below_the_title(tmp_path: Path, mon
         room.append(axes.get_window_extent().y1 - max(label.get_window_extent().y1 for label in axes.texts))
 
     monkeypatch.setattr(Figure, "savefig", look)
-    bars = Series("", ("flat, as many HITs", "divisive"), (0.04, 0.02), (0.06, 0.03))
+    bars = PlotSeries("", ("flat, as many HITs", "divisive"), (0.04, 0.02), (0.06, 0.03))
     draw_panels(tmp_path / "plot.png", (Panel("two\nlines", "", "", "bars", (bars,)),))
     assert room[0] >= 0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdclust_app.inference.binary import OnlineSBIC
+from crowdclust_app.inference.aggregators import OnlineSBIC
 from crowdclust_app.sampling.asking import UNCERTAINTY, UNIFORM, Asker, draw, draws
 
 POLICIES = (UNIFORM, UNCERTAINTY)

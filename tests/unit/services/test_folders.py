@@ -6,7 +6,7 @@ import pytest
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services import folders
-from crowdclust_app.services.progress import ProgressReport
+from crowdclust_app.services.progress_report import ProgressReport
 
 
 @pytest.mark.parametrize("find", [folders.cache_folder, folders.config_folder, folders.log_folder])

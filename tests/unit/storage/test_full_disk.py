@@ -7,10 +7,10 @@ from campaign_making import SmallDisk, do_next, sort_all
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.sorting import Action, ActionKind
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.checking import check_campaign
-from crowdclust_app.services.importing import import_table
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.exchange.importing import import_table
 
 
 @pytest.mark.parametrize("leave", [0, 4096, 65536, 262144 - 65536])

@@ -17,14 +17,14 @@ from campaign_making import MakeCampaign, do_next, fake_scan
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.checking import check_campaign
-from crowdclust_app.services.creating import create_from_scan
-from crowdclust_app.services.importing import import_table
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.campaign.creating import create_from_scan
+from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.storage import schema
 
-HELPERS = Path(__file__).resolve().parents[2]
+HELPERS = Path(__file__).resolve().parents[2] / "helpers"
 
 PREAMBLE = """
 import sys, time
@@ -33,8 +33,8 @@ from pathlib import Path
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.creating import create_from_scan
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.creating import create_from_scan
 path = Path(sys.argv[2])
 
 def say(text):
@@ -182,7 +182,7 @@ def test_another_creation_under_way_is_left_alone(tmp_path: Path) -> None:
 
 
 IMPORTING = """
-from crowdclust_app.services.importing import import_table
+from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.storage import catalogue
 catalogue.bump_revision = hang  # the last step before everything is committed
 import_table(Campaign.open(path), path.parent / "responses.csv")

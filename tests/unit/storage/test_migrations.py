@@ -10,7 +10,7 @@ import pytest
 from campaign_making import MakeCampaign, do_next
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.storage import migrations, schema
 
 OLD = schema.SCHEMA_VERSION

@@ -14,9 +14,9 @@ from campaign_making import MakeCampaign, SmallDisk, do_next, fake_scan
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import CrowdclustError, UserError
-from crowdclust_app.services.campaigns import Campaign
-from crowdclust_app.services.checking import check_campaign
-from crowdclust_app.services.creating import create_from_scan
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.campaign.creating import create_from_scan
 from crowdclust_app.storage import connection as storage_connection
 from crowdclust_app.storage import schema
 

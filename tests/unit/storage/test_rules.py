@@ -7,8 +7,8 @@ from campaign_making import MakeCampaign, do_next
 from sqlalchemy.exc import DBAPIError
 
 from crowdclust_app.domain.partition import DIFFERENT, SAME
-from crowdclust_app.services import annotation
-from crowdclust_app.services.campaigns import Campaign
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 @pytest.fixture

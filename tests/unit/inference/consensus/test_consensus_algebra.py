@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdclust_app.domain.responses import Response, ResponseTable
+from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.inference.consensus import nmf
+from crowdclust_app.inference.consensus.coassociation import ProgressListener, evidence_of
 from crowdclust_app.inference.consensus.ensembles import jaccard, mcla
 from crowdclust_app.inference.consensus.estimator import number_by_size
-from crowdclust_app.inference.consensus.evidence import Watcher, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans
 
 
@@ -107,7 +107,7 @@ def test_the_masked_loss_never_rises_and_is_that_of_seen_pairs(seed: int, cluste
     table = random_table(seed)
     evidence = evidence_of(table)
     chosen = nmf.NmfSettings(iterations=60, tolerance=1e-12, restarts=1, seed=seed)
-    found = nmf.factorise_seen(evidence, clusters, chosen, Watcher())
+    found = nmf.factorise_seen(evidence, clusters, chosen, ProgressListener())
     losses = np.array(found.losses)
     assert np.all(np.diff(losses) <= 1e-9 * max(losses[0], 1.0))
     # the last figure is from before the last update of the core, which can only have lowered it
@@ -123,7 +123,7 @@ def test_the_masked_loss_never_rises_and_is_that_of_seen_pairs(seed: int, cluste
 def test_the_published_loss_is_that_of_the_whole_matrix_and_falls(seed: int) -> None:
     evidence = evidence_of(random_table(seed, n=20, hits=30, size=8))
     W = nmf.consensus_matrix(evidence).toarray()
-    found = nmf.factorise(evidence, 3, nmf.NmfSettings(restarts=1, seed=seed), Watcher())
+    found = nmf.factorise(evidence, 3, nmf.NmfSettings(restarts=1, seed=seed), ProgressListener())
     by_hand = ((W - found.members @ found.core @ found.members.T) ** 2).sum()
     assert found.losses[-1] == pytest.approx(by_hand, rel=1e-9)
     assert found.losses[-1] < 0.9 * found.losses[0]
@@ -132,7 +132,7 @@ def test_the_published_loss_is_that_of_the_whole_matrix_and_falls(seed: int) -> 
 def test_more_starts_never_give_a_larger_loss() -> None:
     evidence = evidence_of(random_table(1, n=20, hits=30, size=8))
     losses = [
-        nmf.factorise(evidence, 4, nmf.NmfSettings(restarts=starts, seed=5), Watcher()).losses[-1]
+        nmf.factorise(evidence, 4, nmf.NmfSettings(restarts=starts, seed=5), ProgressListener()).losses[-1]
         for starts in (1, 3, 8)
     ]
     assert losses == sorted(losses, reverse=True)
@@ -142,7 +142,7 @@ def test_a_block_matrix_is_factorised_exactly() -> None:
     items = [f"i{n}" for n in range(9)]
     said = tuple("aaabbbccc")
     table = ResponseTable.from_responses([Response("h", "w", tuple(items), said)])
-    found = nmf.factorise(evidence_of(table), 3, nmf.NmfSettings(seed=1), Watcher())
+    found = nmf.factorise(evidence_of(table), 3, nmf.NmfSettings(seed=1), ProgressListener())
     assert found.losses[-1] == pytest.approx(0, abs=1e-2)
     assert number_by_size(found.labels).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 

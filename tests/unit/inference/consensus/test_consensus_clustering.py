@@ -10,7 +10,7 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.domain.responses import Response, ResponseTable
+from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.inference.consensus import METHODS, NEED_METIS, ConsensusClustering, Step

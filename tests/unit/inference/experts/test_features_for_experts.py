@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.binary import encode_labels
+from crowdclust_app.inference.aggregators import encode_labels
 from crowdclust_app.inference.experts import features
-from crowdclust_app.inference.experts.features import BadInput, fill_missing, fit_scaling, item_labels
+from crowdclust_app.inference.experts.features import InvalidInputError, fill_missing, fit_scaling, item_labels
 
 
 def test_columns_come_to_one_scale_and_constant_ones_to_nothing() -> None:
@@ -19,7 +19,7 @@ def test_columns_come_to_one_scale_and_constant_ones_to_nothing() -> None:
     assert scaled.std(axis=0) == pytest.approx([1.0, 1.0, 1.0, 0.0])
     assert scaling.constant.tolist() == [False, False, False, True]
     assert fit_scaling(np.zeros((0, 2))).apply(np.zeros((0, 2))).shape == (0, 2)
-    with pytest.raises(BadInput, match="2 columns where the fit had 4"):
+    with pytest.raises(InvalidInputError, match="2 columns where the fit had 4"):
         scaling.apply(X[:, :2])
 
 
@@ -57,7 +57,7 @@ def test_gold_items_have_a_class_of_the_labels() -> None:
     table = encode_labels(["a", "b", "b"], [1, 1, 2], ["no", "yes", "yes"])
     assert features.gold_codes({"b": "yes", "elsewhere": "no"}, table).tolist() == [-1, 1]
     assert features.gold_codes(None, table).tolist() == [-1, -1]
-    with pytest.raises(BadInput, match="gold item a is of the class perhaps"):
+    with pytest.raises(InvalidInputError, match="gold item a is of the class perhaps"):
         features.gold_codes({"a": "perhaps"}, table)
 
 

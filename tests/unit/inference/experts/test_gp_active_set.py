@@ -10,8 +10,8 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.inference.experts import ActiveSet, GaussianProcessExperts, fitting
 from crowdclust_app.inference.experts.active_set import inducing_factor, refit_all, select
+from crowdclust_app.inference.experts.crowd_learning import Learner, finish, first_crowd, learn_at_kernel
 from crowdclust_app.inference.experts.kernel import Kernel
-from crowdclust_app.inference.experts.learning import Learner, finish, first_crowd, learn_at_kernel
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites
 from crowdclust_app.inference.experts.remarks import PUBLISHED_RULE

@@ -11,13 +11,13 @@ from gp_problems import labelled_clusters
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.inference.binary import DawidSkene
-from crowdclust_app.inference.binary.running import FitStep, NotConvergedWarning
-from crowdclust_app.inference.experts import ActiveSet, BadInput, GaussianProcessExperts
-from crowdclust_app.inference.experts.asking import entropy
+from crowdclust_app.inference.aggregators import DawidSkene
+from crowdclust_app.inference.aggregators.iterations import FitStep, NotConvergedWarning
+from crowdclust_app.inference.experts import ActiveSet, GaussianProcessExperts, InvalidInputError
 from crowdclust_app.inference.experts.features import NO_FEATURES, SIGN
+from crowdclust_app.inference.experts.next_question import entropy
 from crowdclust_app.inference.experts.remarks import GOLD_CONTRADICTS
-from crowdclust_app.io.labels import read_labels
+from crowdclust_app.io.label_tables import read_labels
 from crowdclust_app.io.tables import read_truth
 
 FIELDS = (
@@ -129,7 +129,7 @@ def test_parameters_are_kept_by_the_constructor_and_refused_by_fit(settings: dic
     assert {name: model.get_params()[name] for name in settings} == settings
     with pytest.raises(ValueError, match=r".") as refused:
         model.fit(np.ones((2, 1)), np.ones((2, 1)))
-    assert isinstance(refused.value, BadInput)
+    assert isinstance(refused.value, InvalidInputError)
 
 
 def test_names_that_do_not_fit_are_refused() -> None:
@@ -300,7 +300,7 @@ def test_a_cancelled_or_refused_fit_leaves_the_one_before() -> None:
     token = CancelToken()
     with pytest.raises(Cancelled):
         model.fit(X[:40] * 2, matrix[:40], progress=lambda _: token.cancel(), cancel=token)
-    with pytest.raises(BadInput):
+    with pytest.raises(InvalidInputError):
         model.fit(X[:30], matrix)
     assert np.array_equal(model.probabilities_, before)
     assert model.next_question([4]) == question

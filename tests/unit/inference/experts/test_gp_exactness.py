@@ -16,12 +16,18 @@ from gp_problems import (
     sequential,
 )
 
+from crowdclust_app.inference.experts.crowd_learning import kernel_gradient
 from crowdclust_app.inference.experts.kernel import Kernel, log_gradients, squared_distances
-from crowdclust_app.inference.experts.learning import kernel_gradient
 from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine
 from crowdclust_app.inference.experts.propagation import Sites, propagate
-from crowdclust_app.inference.experts.sites import Crowd, Evidence, evidence_of, responsibilities, update_sites
-from crowdclust_app.inference.experts.triangular import Improper, factor_and_inverse, inverse_of
+from crowdclust_app.inference.experts.sites import (
+    CrowdPosterior,
+    LabelLikelihoods,
+    evidence_of,
+    responsibilities,
+    update_sites,
+)
+from crowdclust_app.inference.experts.triangular_solves import NotPositiveDefiniteError, factor_and_inverse, inverse_of
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -77,7 +83,7 @@ def test_eight_items_are_close_to_sampling_the_prior() -> None:
 
 
 def test_site_updates_match_the_printed_moments_and_numerical_integration() -> None:
-    evidence = Evidence(np.zeros(3), np.zeros(3), 0.9, np.log([0.7, 0.2, 0.6]), np.log([0.1, 0.5, 0.59]))
+    evidence = LabelLikelihoods(np.zeros(3), np.zeros(3), 0.9, np.log([0.7, 0.2, 0.6]), np.log([0.1, 0.5, 0.59]))
     mean, variance = np.array([0.3, 0.8, -0.4]), np.array([1.3, 0.7, 2.0])
     found = update_sites(mean, variance, np.zeros(3), evidence)
     # the paper's equations 45 to 47, in the noise-free form
@@ -101,7 +107,7 @@ def test_site_updates_match_the_printed_moments_and_numerical_integration() -> N
 def test_labels_that_contradict_the_neighbours_make_precisions_negative_and_are_kept() -> None:
     X = np.linspace(0, 0.3, 8)[:, None]
     matrix = np.where(np.arange(8) == 4, -1, 1)[:, None] * np.ones((1, 3), dtype=int)
-    evidence = evidence_for(matrix, Crowd(np.full(3, 0.9), 0.9, np.zeros(3)))
+    evidence = evidence_for(matrix, CrowdPosterior(np.full(3, 0.9), 0.9, np.zeros(3)))
     K = Kernel(3.0, 1.0).between(X, X)
     found = fixed_point(K, evidence)
     assert found.converged
@@ -146,7 +152,7 @@ def test_posterior_with_precisions_of_both_signs_is_the_explicit_inverse(seed: i
 def test_a_posterior_that_is_none_says_so() -> None:
     K = Kernel(1.0, 1.0).between(np.zeros((3, 1)), np.zeros((3, 1)))
     for engine in (DenseEngine(K + 1e-9 * np.eye(3)), FactorEngine(np.ones((3, 1)))):
-        with pytest.raises(Improper):
+        with pytest.raises(NotPositiveDefiniteError):
             engine.posterior(np.full(3, -0.5), np.zeros(3))
 
 
@@ -182,10 +188,10 @@ def test_both_symmetries_hold() -> None:
     X, kernel, matrix, crowd = random_problem(rng, 12, 5)
     K = kernel.between(X, X)
     found = fixed_point(K, evidence_for(matrix, crowd))
-    mirrored = fixed_point(K, evidence_for(matrix, Crowd(1.0 - crowd.expertise, crowd.agreement, crowd.right)))
+    mirrored = fixed_point(K, evidence_for(matrix, CrowdPosterior(1.0 - crowd.expertise, crowd.agreement, crowd.right)))
     assert mirrored.log_evidence == pytest.approx(found.log_evidence, abs=1e-8)
     assert mirrored.posterior.mean == pytest.approx(-found.posterior.mean, abs=1e-8)
-    both = evidence_for(matrix, Crowd(1.0 - crowd.expertise, 1.0 - crowd.agreement, crowd.right))
+    both = evidence_for(matrix, CrowdPosterior(1.0 - crowd.expertise, 1.0 - crowd.agreement, crowd.right))
     same = evidence_for(matrix, crowd)
     assert both.positive == pytest.approx(same.positive, abs=1e-12)
     assert both.negative == pytest.approx(same.negative, abs=1e-12)
@@ -196,7 +202,7 @@ def test_permuting_items_and_workers_permutes_the_result() -> None:
     X, kernel, matrix, crowd = random_problem(rng, 12, 5)
     items, workers = rng.permutation(12), rng.permutation(5)
     found = fixed_point(kernel.between(X, X), evidence_for(matrix, crowd))
-    other = Crowd(crowd.expertise[workers], crowd.agreement, crowd.right)
+    other = CrowdPosterior(crowd.expertise[workers], crowd.agreement, crowd.right)
     moved = fixed_point(kernel.between(X[items], X[items]), evidence_for(matrix[items][:, workers], other))
     assert moved.posterior.mean == pytest.approx(found.posterior.mean[items], abs=1e-9)
     assert moved.log_evidence == pytest.approx(found.log_evidence, abs=1e-9)
@@ -210,11 +216,11 @@ def _difference(function: Callable[[float], float], at: float, step: float = 1e-
 def test_gradients_are_the_central_differences_of_the_evidence(seed: int) -> None:
     rng = np.random.default_rng([7, seed])
     X, _, matrix, crowd = random_problem(rng, 25, 4)
-    crowd = Crowd(np.array([0.9, 0.8, 0.7, 0.6]), 0.95, crowd.right)
+    crowd = CrowdPosterior(np.array([0.9, 0.8, 0.7, 0.6]), 0.95, crowd.right)
     kernel = Kernel(2.0, 1.0, 0.7)
     squared, labels = squared_distances(X, X), labels_of(matrix)
 
-    def log_z(k: Kernel = kernel, c: Crowd = crowd, noise: float = 1.0) -> float:
+    def log_z(k: Kernel = kernel, c: CrowdPosterior = crowd, noise: float = 1.0) -> float:
         return fixed_point(k.of_distances(squared), evidence_of(labels, c), noise, 1e-11).log_evidence
 
     evidence = evidence_of(labels, crowd)
@@ -239,19 +245,21 @@ def test_gradients_are_the_central_differences_of_the_evidence(seed: int) -> Non
         expected = (right[mine, worker] / eps - (1.0 - right[mine, worker]) / (1.0 - eps)).sum()
 
         def moved(e: float, j: int = worker) -> float:
-            return log_z(c=Crowd(np.where(np.arange(4) == j, e, crowd.expertise), crowd.agreement, crowd.right))
+            return log_z(
+                c=CrowdPosterior(np.where(np.arange(4) == j, e, crowd.expertise), crowd.agreement, crowd.right)
+            )
 
         assert expected == pytest.approx(_difference(moved, eps), rel=1e-5, abs=1e-7)
     xi = crowd.agreement
     expected = float((sure.agrees / xi - (1.0 - sure.agrees) / (1.0 - xi)).sum())
-    slope = _difference(lambda x: log_z(c=Crowd(crowd.expertise, x, crowd.right)), xi)
+    slope = _difference(lambda x: log_z(c=CrowdPosterior(crowd.expertise, x, crowd.right)), xi)
     assert expected == pytest.approx(slope, rel=1e-5, abs=1e-7)
 
 
 def test_a_thousand_workers_do_not_underflow() -> None:
     matrix = np.ones((3, 1000), dtype=int)
     matrix[1] = -1
-    crowd = Crowd(np.full(1000, 0.9), 0.95, np.zeros(1000))
+    crowd = CrowdPosterior(np.full(1000, 0.9), 0.95, np.zeros(1000))
     evidence = evidence_for(matrix, crowd)
     found = fixed_point(Kernel(2.0, 1.0).between(np.eye(3), np.eye(3)), evidence)
     assert np.isfinite([found.log_evidence, *found.posterior.mean, *found.posterior.variance]).all()
@@ -260,7 +268,7 @@ def test_a_thousand_workers_do_not_underflow() -> None:
 
 def test_labels_that_say_nothing_leave_the_prior() -> None:
     matrix = np.ones((4, 2), dtype=int)
-    evidence = evidence_for(matrix, Crowd(np.full(2, 0.5), 0.9, np.zeros(2)))
+    evidence = evidence_for(matrix, CrowdPosterior(np.full(2, 0.5), 0.9, np.zeros(2)))
     found = propagate(DenseEngine(np.eye(4)), evidence, np.ones(4), Sites.none(4))
     assert found.converged
     assert found.posterior.mean == pytest.approx(0.0, abs=1e-12)
@@ -301,8 +309,10 @@ def test_the_printed_scale_of_a_site_and_the_printed_gradient_are_right_once_rea
 
 def test_exchanging_the_two_constants_negates_the_value_and_keeps_the_precision() -> None:
     rng = np.random.default_rng(9)
-    evidence = Evidence(np.zeros(50), np.zeros(50), 0.9, np.log(rng.uniform(0, 1, 50)), np.log(rng.uniform(0, 1, 50)))
-    other = Evidence(np.zeros(50), np.zeros(50), 0.9, evidence.negative, evidence.positive)
+    evidence = LabelLikelihoods(
+        np.zeros(50), np.zeros(50), 0.9, np.log(rng.uniform(0, 1, 50)), np.log(rng.uniform(0, 1, 50))
+    )
+    other = LabelLikelihoods(np.zeros(50), np.zeros(50), 0.9, evidence.negative, evidence.positive)
     mean, variance = rng.normal(size=50) * 3, rng.uniform(0.1, 5, 50)
     one = update_sites(mean, variance, np.ones(50), evidence)
     two = update_sites(-mean, variance, np.ones(50), other)
@@ -323,5 +333,5 @@ def test_factors_by_halves_are_the_factors(size: int) -> None:
     assert inverse @ lower == pytest.approx(np.eye(size), abs=1e-9)
     assert inverse_of(lower) == pytest.approx(inverse, abs=1e-9)
     matrix[-1, -1] = -1.0
-    with pytest.raises(Improper):
+    with pytest.raises(NotPositiveDefiniteError):
         factor_and_inverse(matrix)

@@ -7,9 +7,7 @@ import pytest
 from gp_problems import EXPERTISE, labelled_clusters, labels_of
 
 from crowdclust_app.inference.experts import GaussianProcessExperts
-from crowdclust_app.inference.experts.features import MIRRORED, SIGN
-from crowdclust_app.inference.experts.kernel import Kernel, squared_distances, usual_distance
-from crowdclust_app.inference.experts.learning import (
+from crowdclust_app.inference.experts.crowd_learning import (
     KernelPrior,
     Learner,
     climb_kernel,
@@ -19,9 +17,11 @@ from crowdclust_app.inference.experts.learning import (
     learn_at_kernel,
     mirrored,
 )
+from crowdclust_app.inference.experts.features import MIRRORED, SIGN
+from crowdclust_app.inference.experts.kernel import Kernel, squared_distances, usual_distance
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites, propagate
-from crowdclust_app.inference.experts.sites import Crowd, CrowdPriors, evidence_of, responsibilities
+from crowdclust_app.inference.experts.sites import CrowdPosterior, CrowdPriors, evidence_of, responsibilities
 
 
 def accuracy(probability: np.ndarray, truth: np.ndarray) -> float:
@@ -69,7 +69,7 @@ def test_the_evidence_with_the_priors_rises_and_ends_where_it_is_flat() -> None:
 def test_the_kernel_is_moved_uphill_and_stays_in_its_bounds() -> None:
     X, truth, _ = labelled_clusters(60, 1.0, seed=3)
     labels = labels_of(np.where(truth == 1, 1, -1)[:, None] * np.ones((1, 2), dtype=int))
-    crowd, prior = Crowd(np.full(2, 0.9), 0.97, np.zeros(2)), KernelPrior(Kernel(1.0, 0.4, 0.2))
+    crowd, prior = CrowdPosterior(np.full(2, 0.9), 0.97, np.zeros(2)), KernelPrior(Kernel(1.0, 0.4, 0.2))
     squared, learner = squared_distances(X, X), a_learner()
 
     def goodness(kernel: Kernel) -> float:
@@ -89,7 +89,7 @@ def test_started_at_the_mirrored_truth_everything_is_turned(seed: int) -> None:
     X, truth, labels = X[kept], truth[kept], labels_of(matrix[kept])
     kernel = Kernel(4.0, usual_distance(X, np.random.default_rng(0)))
     engine, noise = DenseEngine(kernel.between(X, X)), np.ones(len(X))
-    wrong = Crowd(1.0 - np.clip(EXPERTISE, 0.05, 0.95), 0.95, np.zeros(10))
+    wrong = CrowdPosterior(1.0 - np.clip(EXPERTISE, 0.05, 0.95), 0.95, np.zeros(10))
     results = {}
     for anchored in (False, True):
         learner = a_learner(anchored=anchored)
@@ -105,7 +105,7 @@ def test_mirrored_answers_have_the_same_evidence() -> None:
     X, _, matrix = labelled_clusters(40, 0.5, seed=4)
     kept = matrix.any(axis=1)
     labels, engine = labels_of(matrix[kept]), DenseEngine(Kernel(2.0, 3.0).between(X[kept], X[kept]))
-    crowd = Crowd(np.clip(EXPERTISE, 0.1, 0.9), 0.9, np.zeros(10))
+    crowd = CrowdPosterior(np.clip(EXPERTISE, 0.1, 0.9), 0.9, np.zeros(10))
     other = mirrored(crowd, labels)
     noise = np.ones(int(kept.sum()))
     pair = [propagate(engine, evidence_of(labels, one), noise, None, 1e-10).log_evidence for one in (crowd, other)]

@@ -10,7 +10,7 @@ import pytest
 from expert_problems import SENSITIVITY, SPECIFICITY, categories, two_coins
 from scipy.special import log_expit
 
-from crowdclust_app.inference.binary import DawidSkene, DawidSkeneMAP, Ordinal
+from crowdclust_app.inference.aggregators import DawidSkene, DawidSkeneMAP, Ordinal
 from crowdclust_app.inference.experts import features
 from crowdclust_app.inference.experts.logistic import LogisticExperts
 

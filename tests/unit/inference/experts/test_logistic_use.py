@@ -13,9 +13,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.inference.binary import NotConvergedWarning, encode_labels
+from crowdclust_app.inference.aggregators import NotConvergedWarning, encode_labels
 from crowdclust_app.inference.experts import features
-from crowdclust_app.inference.experts.features import BadInput
+from crowdclust_app.inference.experts.features import InvalidInputError
 from crowdclust_app.inference.experts.logistic import LogisticExperts
 
 
@@ -39,13 +39,13 @@ def test_another_classifier_takes_the_place_of_the_logistic_one() -> None:
 
 def test_a_classifier_that_cannot_be_used_is_named() -> None:
     X, _, labels = two_coins(30, 1)
-    with pytest.raises(BadInput, match="KNeighborsClassifier takes no sample weights"):
+    with pytest.raises(InvalidInputError, match="KNeighborsClassifier takes no sample weights"):
         LogisticExperts(classifier=KNeighborsClassifier()).fit(X, *labels)
-    with pytest.raises(BadInput, match="no fit and predict_proba"):
+    with pytest.raises(InvalidInputError, match="no fit and predict_proba"):
         LogisticExperts(classifier=object()).fit(X, *labels)
-    with pytest.raises(BadInput, match=r"is a class; make one of it: KNeighborsClassifier\(\)"):
+    with pytest.raises(InvalidInputError, match=r"is a class; make one of it: KNeighborsClassifier\(\)"):
         LogisticExperts(classifier=KNeighborsClassifier).fit(X, *labels)
-    with pytest.raises(BadInput, match="Pipeline takes no sample weights"):
+    with pytest.raises(InvalidInputError, match="Pipeline takes no sample weights"):
         LogisticExperts(classifier=make_pipeline(StandardScaler(), KNeighborsClassifier())).fit(X, *labels)
 
 
@@ -60,9 +60,9 @@ def test_a_fit_that_is_refused_leaves_the_one_before() -> None:
     X, _, labels = two_coins(40, 3)
     model = LogisticExperts().fit(X, *labels)
     before = model.predict_proba(X)
-    with pytest.raises(BadInput, match="of the class zebra"):
+    with pytest.raises(InvalidInputError, match="of the class zebra"):
         model.fit(1000.0 * X, *labels, gold={0: "zebra"})
-    with pytest.raises(BadInput, match="no classes by item"):
+    with pytest.raises(InvalidInputError, match="no classes by item"):
         model.fit(1000.0 * X, *labels, gold=[(0, 1)])  # type: ignore[arg-type]
     assert model.predict_proba(X) == pytest.approx(before, abs=0.0)
     assert sorted(vars(model)) == sorted(vars(LogisticExperts().fit(X, *labels)))
@@ -72,7 +72,7 @@ def test_an_encoded_table_is_learnt_from_without_features_and_nothing_is_predict
     _, _, labels = two_coins(40, 3)
     encoded = LogisticExperts().fit_encoded(encode_labels(*labels))
     assert encoded.probabilities_ == pytest.approx(LogisticExperts().fit(None, *labels).probabilities_, abs=0.0)
-    with pytest.raises(BadInput, match="not fitted yet"):
+    with pytest.raises(InvalidInputError, match="not fitted yet"):
         LogisticExperts().predict_proba()
 
 
@@ -183,10 +183,10 @@ def test_what_cannot_be_used_is_said_in_a_sentence(change: dict, message: str) -
 def test_new_features_have_to_fit() -> None:
     X, _, labels = two_coins(30, 1)
     model = LogisticExperts().fit(X, *labels)
-    with pytest.raises(BadInput, match="2 columns where the fit had 3"):
+    with pytest.raises(InvalidInputError, match="2 columns where the fit had 3"):
         model.predict_proba(X[:, :2])
     three = ({"x": (2.0, 2.0)}, categories(20, 3, 0))
-    with pytest.raises(BadInput, match="are for two classes"):
+    with pytest.raises(InvalidInputError, match="are for two classes"):
         LogisticExperts(sensitivity_prior=three[0]).fit(three[1][0], *three[1][1])
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from crowdclust_app.inference.binary import DawidSkene, encode_labels
-from crowdclust_app.inference.binary.scoring import score
+from crowdclust_app.inference.aggregators import DawidSkene, encode_labels
+from crowdclust_app.inference.aggregators.scoring import score
 from crowdclust_app.inference.experts import LEARNERS
 from crowdclust_app.inference.experts.features import NO_FEATURES
-from crowdclust_app.io.labels import read_labels
+from crowdclust_app.io.label_tables import read_labels
 from crowdclust_app.io.tables import read_truth
 
 

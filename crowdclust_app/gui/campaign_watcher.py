@@ -1,0 +1,136 @@
+"""Notices what others have stored in the open campaign, and runs the inference again where the lead wants that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, QTimer
+
+from crowdclust_app.gui.jobs import cancel_jobs
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.gui.window import MainWindow
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.progress_report import Progress
+
+INTERVAL_MS = 2000
+# Who sorts is not interrupted by what others do.
+UNDISTURBED = "annotate"
+
+
+class Seen(NamedTuple):
+    """How often the campaign has changed, and whether the inference is due again."""
+
+    revision: int
+    due: bool
+
+
+class CampaignWatcher(QObject):
+    """Looks every two seconds, off the main thread, whether the campaign has changed.
+
+    Parameters
+    ----------
+    window
+        Whose campaign; its `data_changed` is emitted when somebody else has stored something.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._campaign: Campaign | None = None
+        self._revision: int | None = None
+        self._looking: Job | None = None
+        self._running: Job | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(INTERVAL_MS)
+        self._timer.timeout.connect(self.look)
+
+    def watch(self, campaign: Campaign | None) -> None:
+        """Watch this campaign from now on."""
+        cancel_jobs(self._looking, self._running)
+        self._looking = self._running = None
+        self._campaign, self._revision = campaign, None
+        if campaign is None:
+            self._timer.stop()
+        else:
+            self._timer.start()
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        self.watch(None)
+
+    def look(self) -> None:
+        """Look now, unless a look is under way or nobody sees the window."""
+        campaign = self._campaign
+        if campaign is None or self._looking is not None or self._window.isMinimized():
+            return
+        may_run = self._running is None and not any(job.lane == "inference" for job in self._window.jobs.active)
+        before = self._revision
+
+        def work(_progress: Progress, _cancel: CancelToken) -> Seen:
+            revision = campaign.revision
+            # what is due is only counted when something has changed: it reads every response
+            due = may_run and not campaign.read_only and revision != before and _is_due(campaign)
+            return Seen(revision, due)
+
+        self._looking = self._window.jobs.start(
+            "database", work, on_done=self._seen, on_failed=self._not_seen, on_cancelled=self._forget, owner=self
+        )
+
+    def _forget(self) -> None:
+        self._looking = None
+
+    def _not_seen(self, _error: BaseException) -> None:
+        """A file that cannot be read for now is looked at again; whoever needs it now says what is wrong."""
+        self._looking = None
+
+    def _seen(self, seen: Seen) -> None:
+        self._looking = None
+        changed = self._revision is not None and seen.revision != self._revision
+        self._revision = seen.revision
+        screen = self._window.current_screen
+        if changed and screen is not None and screen.name != UNDISTURBED:
+            self._window.data_changed.emit()
+        if seen.due:
+            self._run_again()
+
+    def _run_again(self) -> None:
+        campaign = self._campaign
+        if campaign is None:
+            return
+
+        def work(progress: Progress, cancel: CancelToken) -> object:
+            from crowdclust_app.services.fits.fitting import fit_campaign
+            from crowdclust_app.services.fits.rerunning import settings_of_newest
+
+            return fit_campaign(campaign, settings_of_newest(campaign), progress, cancel)
+
+        self._running = self._window.jobs.start(
+            "inference",
+            work,
+            title="Running again",
+            on_done=self._ran,
+            on_failed=self._failed,
+            on_cancelled=self._ended,
+            owner=self,
+        )
+
+    def _ended(self) -> None:
+        self._running = None
+
+    def _ran(self, _run: object) -> None:
+        self._running = None
+        self._window.say("The inference has run again")
+        self._window.data_changed.emit()
+
+    def _failed(self, error: BaseException) -> None:
+        self._running = None
+        self._window.show_failure(error)
+
+
+def _is_due(campaign: Campaign) -> bool:
+    from crowdclust_app.services.fits.rerunning import is_due
+
+    return is_due(campaign)

@@ -1,0 +1,67 @@
+"""Label aggregators: several people's answers on each task in, one answer a task and each person's reliability out.
+
+All have the shape of the crowd libraries:
+
+    from crowdclust_app.inference.aggregators import DawidSkene
+    result = DawidSkene().fit(table)        # columns task, worker, label
+    result.labels_, result.probabilities_, result.accuracy_
+"""
+
+from __future__ import annotations
+
+from crowdclust_app.inference.aggregators.base import Aggregator
+from crowdclust_app.inference.aggregators.belief_propagation import (
+    BeliefPropagation,
+    MaxProduct,
+    TwoCoinBeliefPropagation,
+)
+from crowdclust_app.inference.aggregators.confusion_matrices import (
+    DawidSkene,
+    DawidSkeneMAP,
+    TwoCoinApproximateMeanField,
+    TwoCoinEM,
+    TwoCoinMeanField,
+)
+from crowdclust_app.inference.aggregators.continuous import Continuous
+from crowdclust_app.inference.aggregators.gibbs import Gibbs
+from crowdclust_app.inference.aggregators.iterations import FitStep, NotConvergedWarning
+from crowdclust_app.inference.aggregators.kos import KOS, NormalisedKOS
+from crowdclust_app.inference.aggregators.label_table import LabelTable, encode_labels
+from crowdclust_app.inference.aggregators.one_coin import EM, ApproximateMeanField, MeanField
+from crowdclust_app.inference.aggregators.ordinal import Ordinal
+from crowdclust_app.inference.aggregators.registry import METHODS, method_named
+from crowdclust_app.inference.aggregators.sbic import FastSBIC, OnlineSBIC, SortedSBIC
+from crowdclust_app.inference.aggregators.triangular_estimation import TriangularEstimation
+from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
+
+__all__ = [
+    "EM",
+    "KOS",
+    "METHODS",
+    "Aggregator",
+    "ApproximateMeanField",
+    "BeliefPropagation",
+    "Continuous",
+    "DawidSkene",
+    "DawidSkeneMAP",
+    "FastSBIC",
+    "FitStep",
+    "Gibbs",
+    "LabelTable",
+    "Majority",
+    "MaxProduct",
+    "MeanField",
+    "NormalisedKOS",
+    "NotConvergedWarning",
+    "OnlineSBIC",
+    "Ordinal",
+    "SoftVote",
+    "SortedSBIC",
+    "TriangularEstimation",
+    "TwoCoinApproximateMeanField",
+    "TwoCoinBeliefPropagation",
+    "TwoCoinEM",
+    "TwoCoinMeanField",
+    "encode_labels",
+    "method_named",
+]

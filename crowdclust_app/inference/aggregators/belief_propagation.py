@@ -1,0 +1,233 @@
+"""Belief propagation on the graph of tasks and workers (liu2012 section 3.1), in log-odds of the second class.
+
+One message an edge and direction. Several labels of one worker on one task are one edge, as the model has it: they
+share the task's class and the worker's coin.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from crowdclust_app.inference.aggregators.base import Aggregator
+from crowdclust_app.inference.aggregators.iterations import Iterations
+from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior, log_odds_to_log_probabilities
+from crowdclust_app.inference.aggregators.label_table import Edges, Floats, LabelTable, weighted_sums
+from crowdclust_app.inference.aggregators.quadrature import BetaNodes, discrete_nodes
+
+# Log-odds are kept within this: probabilities beyond are 0 and 1 to a double.
+_LARGEST = 600.0
+# Labels of a worker from which on a few points stand for them.
+MANY_LABELS = 1000
+# Messages that still swing after so many rounds are averaged with the last ones; where they stand still is the same.
+_UNDAMPED = 20
+
+
+class _Messages(Aggregator, ABC):
+    """Sends messages back and forth until they stand still."""
+
+    usual_iterations = 300
+    _bounded: ClassVar[bool] = True
+    _damped: ClassVar[bool] = True
+
+    @abstractmethod
+    def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        """Messages from workers to tasks, shape (E,), given those from tasks to workers."""
+
+    def _starts_negative(self) -> bool:
+        """Whether the prior says that workers are wrong more often than right."""
+        if isinstance(self.prior, Mapping):
+            return sum(point * share for point, share in self.prior.items()) < 0.5
+        alpha, beta = self._beta
+        return alpha < beta
+
+    def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
+        edges = table.edges
+        prevalence, estimated = self._start_prevalence(table)
+        labelled = table.task_counts > 0
+        outgoing = (edges.ones - edges.zeros).astype(np.float64)
+        if self._starts_negative():
+            outgoing = -outgoing
+        beliefs = self._sum(table, edges, outgoing, prevalence)
+        going = True
+        while going:
+            incoming = beliefs[edges.task] - outgoing
+            if self._bounded:
+                incoming = np.clip(incoming, -_LARGEST, _LARGEST)
+            before, outgoing = outgoing, self._outgoing(edges, incoming, run)
+            if self._damped and run.iterations >= _UNDAMPED:
+                outgoing = 0.5 * (outgoing + before)
+            if estimated:
+                share = float((1.0 / (1.0 + np.exp(-np.clip(beliefs[labelled], -_LARGEST, _LARGEST)))).mean())
+                share = min(max(share, 1e-9), 1.0 - 1e-9)
+                prevalence = np.array([1.0 - share, share])
+            beliefs = self._sum(table, edges, outgoing, prevalence)
+            # far out, a message may still grow while the probability it stands for is settled
+            change = np.abs(np.tanh(outgoing / 4.0) - np.tanh(before / 4.0))
+            going = run.step(float(change.max()))
+        return LabelPosterior(log_odds_to_log_probabilities(beliefs), prevalence, {"log_odds_": beliefs})
+
+    def _sum(self, table: LabelTable, edges: Edges, outgoing: Floats, prevalence: Floats) -> Floats:
+        votes = weighted_sums(edges.task, outgoing, table.n_tasks)
+        return np.asarray(votes + float(np.log(prevalence[1]) - np.log(prevalence[0])))
+
+
+class _SumProduct(_Messages):
+    """Sum-product messages by quadrature over a worker's coin or coins."""
+
+    compiled = True
+    _two_coins: ClassVar[bool] = False
+
+    def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
+        if not isinstance(self.prior, Mapping):
+            self._nodes = BetaNodes(*self._beta)
+            self._boxes = np.full((table.n_workers, 4), -1, dtype=np.int64)
+            alpha, beta = self._beta
+            self._tops = np.full((table.n_workers, 2), float(np.log(alpha) - np.log(beta)))
+        return super()._infer(table, run)
+
+    def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        from crowdclust_app.inference.aggregators.bp_kernels import one_coin_messages, two_coin_messages
+        from crowdclust_app.inference.aggregators.bp_large import one_coin_messages_of_many, two_coin_messages_of_many
+
+        out = np.empty_like(incoming)
+        for worker in range(len(edges.pointers) - 1):
+            begin, end = edges.pointers[worker], edges.pointers[worker + 1]
+            if begin == end:
+                continue
+            if worker % 64 == 0:
+                run.check()
+            mine = slice(begin, end)
+            ones, zeros = edges.ones[mine], edges.zeros[mine]
+            degree = int(ones.sum() + zeros.sum())
+            if self._two_coins and degree > MANY_LABELS:
+                two_coin_messages_of_many(incoming[mine], ones, zeros, *self._beta, self._tops[worker], out[mine])
+                continue
+            p, r, log_weights = self._nodes.of_degree(degree)
+            columns = (incoming[mine], ones, zeros, p, r, log_weights)
+            if self._two_coins:
+                two_coin_messages(*columns, self._boxes[worker], out[mine])
+            elif degree > MANY_LABELS:
+                one_coin_messages_of_many(*columns, out[mine])
+            else:
+                one_coin_messages(*columns, out[mine])
+        return out
+
+
+class BeliefPropagation(_SumProduct):
+    """Sum-product belief propagation, one coin a worker, with a Beta or a discrete prior (equation 8).
+
+    A prior at one accuracy above one half is majority voting; one at 0 and 1 in equal shares (Haldane's) is KOS.
+    """
+
+    name = "bp"
+    takes_discrete_prior = True
+    # discrete priors at 0 and 1 give messages that grow without limit, and are computed in log space throughout
+    _bounded = False
+
+    def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        if isinstance(self.prior, Mapping):
+            return _discrete_messages(edges, incoming, *discrete_nodes(self.prior))
+        return super()._outgoing(edges, np.clip(incoming, -_LARGEST, _LARGEST), run)
+
+
+class TwoCoinBeliefPropagation(_SumProduct):
+    """Sum-product belief propagation with independent priors on sensitivity and specificity."""
+
+    name = "bp2"
+    usual_iterations = 100
+    _two_coins = True
+
+
+class MaxProduct(_Messages):
+    """Max-product belief propagation: looks for the jointly most probable labels of all tasks.
+
+    Several labels of a worker on one task count as the one given more often, or not at all.
+    """
+
+    name = "bp-max"
+    usual_iterations = 100
+    # its cycles are between corners, and an average of corners is no better an answer
+    _damped = False
+    compiled = True
+
+    def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        from scipy.special import betaln
+
+        alpha, beta = self._beta
+        sign = np.sign(edges.ones - edges.zeros)
+        out = np.zeros_like(incoming)
+        for worker in range(len(edges.pointers) - 1):
+            mine = np.arange(edges.pointers[worker], edges.pointers[worker + 1])
+            mine = mine[sign[mine] != 0]
+            if not len(mine):
+                continue
+            if worker % 64 == 0:
+                run.check()
+            n = len(mine)
+            log_psi = np.asarray(betaln(alpha + np.arange(n + 1), beta + n - np.arange(n + 1)))
+            out[mine] = sign[mine] * max_product_messages(sign[mine] * incoming[mine], log_psi)
+        return out
+
+
+def max_product_messages(log_odds: Floats, log_psi: Floats) -> Floats:
+    """Outgoing max-product messages of one worker in `O(n log n)`.
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n,)
+        Incoming log-odds that each label is right.
+    log_psi : ndarray of shape (n + 1,)
+        Log prior weight of each count of right labels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Best log-weight with the label right minus the best with it wrong.
+    """
+    n = len(log_odds)
+    order = np.argsort(-log_odds, kind="stable")
+    ranked = log_odds[order]
+    best = np.concatenate([[0.0], np.cumsum(ranked)])  # the best k labels to be right
+    # without the label of rank r: k others are the first k while k <= r, and after that the first k + 1 less that label
+    right_low = np.maximum.accumulate(log_psi[1:] + best[:n])
+    wrong_low = np.maximum.accumulate(log_psi[:n] + best[:n])
+    infinite = np.array([-np.inf])
+    right_high = np.concatenate([np.maximum.accumulate((log_psi[2:] + best[2:])[::-1])[::-1], infinite])
+    wrong_high = np.concatenate([np.maximum.accumulate((log_psi[1:n] + best[2:])[::-1])[::-1], infinite])
+    out = np.empty(n)
+    out[order] = np.maximum(right_low, right_high - ranked) - np.maximum(wrong_low, wrong_high - ranked)
+    return out
+
+
+def _discrete_messages(edges: Edges, incoming: Floats, points: Floats, log_shares: Floats) -> Floats:
+    """Messages under a discrete prior, in log space; accuracies of 0 and 1 are allowed."""
+    with np.errstate(divide="ignore"):
+        log_p, log_r = np.log(points), np.log1p(-points)
+    ones, zeros = edges.ones[:, None].astype(np.float64), edges.zeros[:, None].astype(np.float64)
+    up = _times(ones, log_p) + _times(zeros, log_r)
+    down = _times(zeros, log_p) + _times(ones, log_r)
+    second, first = -np.logaddexp(0.0, -incoming)[:, None], -np.logaddexp(0.0, incoming)[:, None]
+    factor = np.logaddexp(second + up, first + down)
+    impossible = np.isneginf(factor)  # only by repeats that contradict a coin without errors
+    factor = np.where(impossible, -1e6, factor)
+    workers = len(edges.pointers) - 1
+    total = np.stack([weighted_sums(edges.worker, column, workers) for column in factor.T], axis=1)
+    others = (total + log_shares)[edges.worker] - factor
+    return np.asarray(_log_sum(others + up) - _log_sum(others + down))
+
+
+def _times(counts: Floats, logs: Floats) -> Floats:
+    """Counts times logs, where none of an impossible thing is possible."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(counts == 0, 0.0, counts * logs), dtype=np.float64)
+
+
+def _log_sum(logs: Floats) -> Floats:
+    """Log of the sum over the last axis; very small but finite where every term is zero."""
+    largest = np.maximum(logs.max(axis=-1, keepdims=True), -1e9)
+    with np.errstate(under="ignore"):
+        return np.asarray(largest[..., 0] + np.log(np.maximum(np.exp(logs - largest).sum(axis=-1), 1e-300)))

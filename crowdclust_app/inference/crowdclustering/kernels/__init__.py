@@ -1,0 +1,1 @@
+"""Compiled sums over pair labels; what the model and the partitions are computed with."""

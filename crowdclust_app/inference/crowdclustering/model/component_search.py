@@ -1,0 +1,219 @@
+"""How many components: growth by splits, merging of pairs, dropping of empty ones (crowdclustering.md, section 6).
+
+Every change is a proposal, tried with the positions fixed and kept only when the mixture's bound rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
+from crowdclust_app.inference.crowdclustering.model.mixture import Mixture, one_round
+from crowdclust_app.inference.crowdclustering.model.settings import Settings
+
+Check = Callable[[], None]
+
+# Components that are offered for a split, heaviest first, and pairs that are offered for a merge, most alike first.
+SPLITS = 20
+MERGES = 5
+# Rounds in which the two halves of a component find their places among its own items.
+LOCAL_ROUNDS = 30
+# An item belongs to a component that is being split if it does so with this probability.
+OWN = 0.1
+# Rounds that a proposal gets before it is judged, and the most that the mixture is then given.
+PROPOSAL_ROUNDS = 5
+SETTLE_ROUNDS = 50
+SETTLE_TOLERANCE = 1e-6
+# A change has to pay this much, in nats: less is rounding.
+LEAST_GAIN = 1e-6
+# A bound that is lower by less than this part of itself has not fallen.
+ROUNDING = 1e-11
+# A component with less than this many items is empty.
+EMPTY = 0.5
+
+
+def settle(
+    memberships: Floats, mean: Floats, variance: Floats, settings: Settings, rounds: int = SETTLE_ROUNDS
+) -> tuple[Mixture, float]:
+    """Update the mixture until its bound stands still."""
+    mixture, bound = one_round(memberships, mean, variance, settings)
+    for _ in range(rounds - 1):
+        before = bound
+        mixture, bound = one_round(mixture.memberships, mean, variance, settings)
+        if bound - before <= SETTLE_TOLERANCE * abs(bound):
+            break
+    return mixture, bound
+
+
+def split_memberships(
+    mixture: Mixture, component: int, mean: Floats, variance: Floats, settings: Settings
+) -> Floats | None:
+    """`q` with one component in two; None when there is nothing to gain from that.
+
+    The component's own items are cut across its principal direction and fitted by a mixture of their own. Only if
+    that is better than one component for them are the others asked.
+    """
+    q = mixture.memberships[:, component]
+    own = np.flatnonzero(q >= OWN)
+    if len(own) < 2:
+        return None
+    own_mean, own_variance = mean[own], variance[own]
+    apart = own_mean - mixture.means[component]
+    direction = np.linalg.eigh((apart * q[own, None]).T @ apart)[1][:, -1]
+    along = own_mean @ direction
+    above = along > np.average(along, weights=q[own])
+    if above.all() or not above.any():
+        return None
+    cut = np.column_stack([above, ~above]).astype(np.float64)
+    local, bound = settle(cut, own_mean, own_variance, settings, LOCAL_ROUNDS)
+    halves = np.full((len(mean), 2), 0.5)
+    halves[own] = local.memberships
+    if settings.clusters == "bound":
+        if bound <= one_round(np.ones((len(own), 1)), own_mean, own_variance, settings)[1]:
+            return None
+    elif local.memberships.sum(axis=0).min() < EMPTY:
+        halves[own] = cut
+    return np.column_stack([np.delete(mixture.memberships, component, axis=1), q[:, None] * halves])
+
+
+def best_split(
+    mixture: Mixture, mean: Floats, variance: Floats, settings: Settings, check: Check
+) -> tuple[Mixture, float] | None:
+    """The best of the splits of the heaviest components, settled; None when there is nothing to split."""
+    best: tuple[Mixture, float] | None = None
+    for component in range(min(mixture.size, SPLITS)):
+        check()
+        memberships = split_memberships(mixture, component, mean, variance, settings)
+        if memberships is None:
+            continue
+        proposal = settle(memberships, mean, variance, settings, PROPOSAL_ROUNDS)
+        if best is None or proposal[1] > best[1]:
+            best = proposal
+    if best is None:
+        return None
+    settled = settle(best[0].memberships, mean, variance, settings)
+    # One more empty component always raises the bound a little: without this growth would not end.
+    if settings.clusters == "bound" and occupied(settled[0]) <= occupied(mixture):
+        return None
+    return settled
+
+
+def occupied(mixture: Mixture) -> int:
+    """Number of components that have items."""
+    return int((mixture.memberships.sum(axis=0) >= EMPTY).sum())
+
+
+def grow(
+    mean: Floats,
+    variance: Floats,
+    settings: Settings,
+    watch: Callable[[Mixture, float], None],
+    check: Check,
+) -> tuple[Mixture, float]:
+    """Grow a mixture from one component by splits, positions fixed.
+
+    Parameters
+    ----------
+    mean, variance : ndarray of shape (n, D)
+        Positions.
+    settings
+        The priors; with a number of clusters, that many components whatever the bound says.
+    watch
+        Is told every mixture that is kept, and its bound, which does not fall; may raise to stop.
+    check
+        Is called before every proposal; may raise to stop.
+    """
+    mixture, bound = settle(np.ones((len(mean), 1)), mean, variance, settings)
+    if not isinstance(settings.clusters, int):
+        watch(mixture, bound)
+        while (proposal := best_split(mixture, mean, variance, settings, check)) is not None:
+            if proposal[1] <= bound + LEAST_GAIN:
+                break
+            mixture, bound = proposal
+            watch(mixture, bound)
+        return mixture, bound
+    mixture, bound = grow_to(settings.clusters, mixture, bound, mean, variance, settings, check)
+    watch(mixture, bound)
+    return mixture, bound
+
+
+def grow_to(
+    size: int, mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check
+) -> tuple[Mixture, float]:
+    """Split until there are so many components, whatever the bound says, or nothing is left to split."""
+    forced = replace(settings, clusters=size)
+    while mixture.size < size:
+        proposal = best_split(mixture, mean, variance, forced, check)
+        if proposal is None:
+            break
+        mixture, bound = proposal
+    return mixture, bound
+
+
+def likest_pairs(mixture: Mixture) -> list[tuple[int, int]]:
+    """Pairs of components, those first that share members or lie close for their widths."""
+    covariances = mixture.scatters / mixture.freedoms[:, None, None]
+    pairs = []
+    for k in range(mixture.size):
+        for other in range(k + 1, mixture.size):
+            apart = mixture.means[k] - mixture.means[other]
+            between = 0.5 * (covariances[k] + covariances[other])
+            pairs.append((float(apart @ np.linalg.solve(between, apart)), k, other))
+    return [(k, other) for _, k, other in sorted(pairs)[:MERGES]]
+
+
+def simplify(
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check
+) -> tuple[Mixture, float]:
+    """Drop empty components and merge pairs as long as the bound rises, positions fixed."""
+    mixture, bound = drop_empty(mixture, bound, mean, variance, settings)
+    while mixture.size > 1:
+        for k, other in likest_pairs(mixture):
+            check()
+            merged = mixture.memberships.copy()
+            merged[:, k] += merged[:, other]
+            memberships = np.delete(merged, other, axis=1)
+            tried, reached = settle(memberships, mean, variance, settings, PROPOSAL_ROUNDS)
+            if reached > bound + LEAST_GAIN:
+                mixture, bound = drop_empty(tried, reached, mean, variance, settings)
+                break
+        else:
+            break
+    return mixture, bound
+
+
+def drop_empty(
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings
+) -> tuple[Mixture, float]:
+    """Leave out components without items as long as that does not lower the bound."""
+    while True:
+        full = mixture.memberships.sum(axis=0) >= EMPTY
+        if full.all() or not full.any():
+            return mixture, bound
+        kept = mixture.memberships[:, full]
+        rest = kept.sum(axis=1, keepdims=True)
+        kept = np.where(rest > 0.0, kept / np.where(rest > 0.0, rest, 1.0), 1.0 / kept.shape[1])
+        tried, reached = settle(kept, mean, variance, settings, PROPOSAL_ROUNDS)
+        # empty components cost nothing, so without them the bound is the same but for rounding
+        if reached < bound - ROUNDING * abs(bound):
+            return mixture, bound
+        mixture, bound = tried, reached
+
+
+def revise(mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check) -> Mixture:
+    """Look again whether fewer or more components are better, positions fixed.
+
+    Returns
+    -------
+    Mixture
+        The same object when nothing is; otherwise one whose bound is not lower.
+    """
+    mixture, bound = simplify(mixture, bound, mean, variance, settings, check)
+    while True:
+        proposal = best_split(mixture, mean, variance, settings, check)
+        if proposal is None or proposal[1] <= bound + LEAST_GAIN:
+            return mixture
+        mixture, bound = proposal

@@ -1,0 +1,398 @@
+"""Bayesian crowdclustering as one object (Gomes, Welinder, Krause and Perona 2011)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.model.canonical_order import Ordered, ordered
+from crowdclust_app.inference.crowdclustering.model.confusion import (
+    activity_moments,
+    bound_confusion,
+    calibrated_confusion,
+)
+from crowdclust_app.inference.crowdclustering.model.data import PairLabelData, labels_of
+from crowdclust_app.inference.crowdclustering.model.mixture import expected_weights
+from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
+from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot, StartResult, one_start
+from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.summary import (
+    entropy_bits,
+    fisher_axes,
+    keep_columns,
+    order_by_size,
+)
+from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities import (
+    refined_memberships,
+    usual_temperature,
+)
+from crowdclust_app.inference.crowdclustering.selection.choosing import MORE_DIMENSIONS, choose, planned_fits, settled
+from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut, Trials, can_hold_out
+
+NOT_SHOWN = 0
+# What is fitted item by item, and worker by worker.
+BY_ITEM = (
+    "positions_",
+    "position_variances_",
+    "shown_",
+    "responsibilities_",
+    "independent_responsibilities_",
+    "labels_",
+    "fisher_",
+)
+BY_WORKER = (
+    "weights_",
+    "weight_variances_",
+    "biases_",
+    "bias_variances_",
+    "answered_",
+    "confusion_",
+    "confusion_bound_",
+)
+AUTO = "auto"
+# What the search for dimensions begins from.
+USUAL_DIMENSIONS = MORE_DIMENSIONS[0]
+
+
+class Crowdclustering:
+    """Find atomic clusters, and how each worker sorts them, from partial clusterings.
+
+    The constructor keeps its parameters; `fit` checks them. A fit is a function of the responses, the parameters and
+    the seed; in the table they, items and workers may be in any order. Where it did not converge `converged_` says so;
+    there is no warning.
+
+    Parameters
+    ----------
+    dimensions
+        `D` of the space in which items lie; "auto": what predicts held-out responses best of 2, 4 and 6.
+    starts
+        How many starts; the first is spectral, the others random, the highest bound wins. With a number of clusters
+        those that keep the most of them come first.
+    clusters
+        "bound": as many as the bound asks for; the joint phase is tried a second time from more components. A
+        number: that many components (the fit may leave some of them without items).
+    label_weight
+        `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
+        less is better where placements are noisy.
+    worker_prior
+        "independent" (the paper) or "shared": mean and variance of the workers' prior are learnt from all of them.
+        With `consensus` there is one worker and it is always independent.
+    weight_variance, bias_variance, position_variance
+        Prior variances `s_w` of the workers' weights, `s_tau` of their biases, and `s_x` of positions while there is
+        no mixture yet.
+    concentration
+        `alpha` of the Dirichlet process.
+    mean_precision, scale, degrees_of_freedom
+        `beta0`, `J0` (times the identity) and `eta0` of the components' Normal-Wishart prior; `eta0` is `D + 2`
+        unless given. On simulated campaigns smaller scales cut clusters up, larger ones run them together. With a
+        number of clusters the scale is at most a quarter of their variances at the start.
+    layer_rounds
+        Rounds of positions and workers before the mixture. The spectral start is good, and more rounds predict
+        held-out responses worse.
+    max_iterations, tolerance
+        The joint phase ends when the bound changes by less than `tolerance` of itself, or after so many iterations.
+    folds
+        Responses are held out in so many folds to see how well the rest predicts them; 0 leaves that out. Where fewer
+        can be held out, there are fewer folds; where none can, "heldout" and "auto" mean "bound" and the paper's.
+    consensus
+        Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute.
+    seed
+        Seed of the random starts.
+
+    Attributes
+    ----------
+    positions_, position_variances_ : ndarray of shape (N, D)
+        Items; one that is not shown has the mixture's own mean and variances.
+    weights_, weight_variances_ : ndarray of shape (J, D, D)
+        Workers' symmetric weights; the prior for who gave no label.
+    biases_, bias_variances_ : ndarray of shape (J,)
+    answered_ : ndarray of shape (J,)
+        Who gave at least one pair label.
+    shown_ : ndarray of shape (N,)
+        Items with at least one pair label.
+    responsibilities_ : ndarray of shape (N, K)
+        Probabilities of the clusters, the largest first. An item that is not shown has `mixing_`.
+    labels_ : ndarray of shape (N,)
+        Most probable cluster, counted from 1; 0 for an item that is not shown.
+    means_, covariances_, mixing_ : ndarray of shape (K, D), (K, D, D), (K,)
+        The clusters' means, covariances `J_k / eta_k` and expected weights.
+    bound_ : float
+        The bound `F` of the best start, in nats.
+    lower_bounds_ : tuple of (str, float)
+        Phase and bound of each round of the best start; within a phase it never falls.
+    start_bounds_ : tuple of float
+        Bound of each start, of the better of its two tries.
+    n_iterations_ : int
+        Joint iterations of the best start.
+    converged_ : bool
+        Whether they sufficed.
+    n_unchanged_ : int
+        In how many of the last of them no item changed its cluster.
+    heldout_ : HeldOut or None
+        How well held-out responses are predicted, and what was chosen by them.
+    dimensions_, label_weight_, fitted_settings_ : int, float, Settings
+        What was fitted with.
+    temperature_ : float
+        How much of independent decisions the labels are in `responsibilities_`; 1 where the bound says how many
+        clusters there are: there they are the mixture's, as in the paper.
+    independent_responsibilities_ : ndarray of shape (N, K)
+        What the probabilities would be if every label were a decision of its own: far too sure.
+    entropy_bits_ : float
+        Mean entropy of the responsibilities of items shown, in bits.
+    fisher_ : ndarray of shape (N, 2)
+        Positions projected on the first two Fisher discriminant directions.
+    confusion_, confusion_bound_ : ndarray of shape (J, K, K)
+        Probability that a worker puts an item of one cluster with one of another, and the paper's lower bound of it
+        (eq. 10). Where `answered_` is false they say nothing.
+    """
+
+    positions_: Floats
+    position_variances_: Floats
+    weights_: Floats
+    weight_variances_: Floats
+    biases_: Floats
+    bias_variances_: Floats
+    answered_: NDArray[np.bool_]
+    shown_: NDArray[np.bool_]
+    responsibilities_: Floats
+    labels_: Ints
+    means_: Floats
+    covariances_: Floats
+    mixing_: Floats
+    bound_: float
+    lower_bounds_: tuple[tuple[str, float], ...]
+    start_bounds_: tuple[float, ...]
+    n_iterations_: int
+    converged_: bool
+    n_unchanged_: int
+    heldout_: HeldOut | None
+    dimensions_: int
+    label_weight_: float
+    fitted_settings_: Settings
+    temperature_: float
+    independent_responsibilities_: Floats
+    entropy_bits_: float
+    fisher_: Floats
+    confusion_: Floats
+    confusion_bound_: Floats
+
+    def __init__(
+        self,
+        dimensions: Literal["auto"] | int = 4,
+        starts: int = 4,
+        clusters: Literal["bound", "heldout"] | int = "bound",
+        label_weight: Literal["auto"] | float = 1.0,
+        worker_prior: Literal["independent", "shared"] = "independent",
+        weight_variance: float = 1.0,
+        bias_variance: float = 10.0,
+        position_variance: float = 1.0,
+        concentration: float = 1.0,
+        mean_precision: float = 0.01,
+        scale: float = 0.5,
+        degrees_of_freedom: float | None = None,
+        layer_rounds: int = 20,
+        max_iterations: int = 100,
+        tolerance: float = 1e-6,
+        folds: int = 0,
+        consensus: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.dimensions = dimensions
+        self.starts = starts
+        self.clusters = clusters
+        self.label_weight = label_weight
+        self.worker_prior = worker_prior
+        self.weight_variance = weight_variance
+        self.bias_variance = bias_variance
+        self.position_variance = position_variance
+        self.concentration = concentration
+        self.mean_precision = mean_precision
+        self.scale = scale
+        self.degrees_of_freedom = degrees_of_freedom
+        self.layer_rounds = layer_rounds
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.folds = folds
+        self.consensus = consensus
+        self.seed = seed
+
+    def fit(
+        self,
+        table: ResponseTable,
+        progress: Callable[[Snapshot], None] | None = None,
+        cancel: CancelToken | None = None,
+        crew: Parallel | None = None,
+    ) -> Crowdclustering:
+        """Fit the model.
+
+        Parameters
+        ----------
+        table
+            The responses.
+        progress
+            Is given a snapshot every round, on the calling thread.
+        cancel
+            Is looked at several times a round.
+        crew
+            Threads and processes that share the work; they change nothing but the time. None for this thread alone.
+
+        Raises
+        ------
+        UserError
+            When a parameter is out of range or there is no pair label.
+        Cancelled
+            When `cancel` asks for it; nothing fitted is changed then.
+        """
+        settings = self._settings()
+        order = ordered(table)
+        table = order.table
+        labels = labels_of(table, settings.consensus)
+        began = time.perf_counter()
+        crew = crew or Parallel()
+        crew = crew if cancel is None else replace(crew, check=cancel.check)
+        heldout = self._hold_out(table, settings, began, progress, cancel, crew)
+        settings = settled(settings, heldout)
+        best: StartResult | None = None
+        bounds: list[float] = []
+        # with a number of clusters the first start settles the scale for all
+        for starts in self._rounds(settings):
+            rival = [] if best is None else best.joint_bounds
+            tasks = [(labels, settings, start, began, rival) for start in starts]
+            for outcome in crew.each(one_start, tasks, progress, cancel):
+                settings = outcome.beliefs.settings
+                bounds.append(outcome.bound)
+                if best is None or outcome.merit > best.merit:
+                    best = outcome
+        assert best is not None
+        self.start_bounds_ = tuple(bounds)
+        self.heldout_ = heldout
+        self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
+        self.fitted_settings_ = settings
+        self._keep(best, labels, table.n_items, crew.check)
+        self._restore_order(order)
+        return self
+
+    def _restore_order(self, order: Ordered) -> None:
+        """Give items and workers the numbers that they have in the table that was asked about."""
+        for name in BY_ITEM:
+            setattr(self, name, getattr(self, name)[order.item_at])
+        if not self.consensus:
+            for name in BY_WORKER:
+                setattr(self, name, getattr(self, name)[order.worker_at])
+        if self.heldout_ is not None:
+            scores = self.heldout_.workers
+            moved = {field.name: getattr(scores, field.name)[order.worker_at] for field in fields(scores)}
+            self.heldout_ = replace(self.heldout_, workers=replace(scores, **moved))
+
+    def _hold_out(
+        self,
+        table: ResponseTable,
+        settings: Settings,
+        began: float,
+        progress: Callable[[Snapshot], None] | None,
+        cancel: CancelToken | None,
+        crew: Parallel,
+    ) -> HeldOut | None:
+        """Hold responses out, where that is asked for and can be."""
+        if settings.folds == 0 or not can_hold_out(table):
+            return None
+        weight, dimensions = self.label_weight == AUTO, self.dimensions == AUTO
+        planned = planned_fits(settings.folds, weight, dimensions)
+        trials = Trials(table, settings, settings.folds, planned, progress, cancel, began, crew)
+        return choose(trials, weight, dimensions)
+
+    @staticmethod
+    def _rounds(settings: Settings) -> list[range]:
+        """Starts that can be made at once, counted from 1."""
+        everything = range(1, settings.starts + 1)
+        return [everything[:1], everything[1:]] if isinstance(settings.clusters, int) else [everything]
+
+    def _settings(self) -> Settings:
+        """The parameters, checked."""
+        for name, value in (("dimensions", self.dimensions), ("label weight", self.label_weight)):
+            if isinstance(value, str) and value != AUTO:
+                raise UserError(f"the {name} must be a number or 'auto', not {value!r}")
+        if self.folds == 0 and (self.clusters == "heldout" or AUTO in (self.dimensions, self.label_weight)):
+            raise UserError("without folds nothing can be chosen by held-out responses", todo="choose 2 folds or more")
+        dimensions = USUAL_DIMENSIONS if isinstance(self.dimensions, str) else self.dimensions
+        freedom = dimensions + 2.0 if self.degrees_of_freedom is None else self.degrees_of_freedom
+        return Settings(
+            dimensions=dimensions,
+            starts=self.starts,
+            clusters=self.clusters,
+            label_weight=1.0 if isinstance(self.label_weight, str) else self.label_weight,
+            worker_prior="independent" if self.consensus else self.worker_prior,
+            weight_variance=self.weight_variance,
+            bias_variance=self.bias_variance,
+            position_variance=self.position_variance,
+            concentration=self.concentration,
+            mean_precision=self.mean_precision,
+            scale=self.scale,
+            degrees_of_freedom=freedom,
+            layer_rounds=self.layer_rounds,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            folds=self.folds,
+            consensus=self.consensus,
+            seed=self.seed,
+        )
+
+    def _keep(self, best: StartResult, labels: PairLabelData, n_items: int, check: Callable[[], None]) -> None:
+        """Set the fitted attributes from the best start."""
+        beliefs, mixture = best.beliefs, best.mixture
+        self.bound_ = best.bound
+        self.lower_bounds_ = best.trace
+        self.n_iterations_ = best.iterations
+        self.converged_ = best.converged
+        self.n_unchanged_ = best.unchanged
+        self.temperature_ = 1.0
+        self.weights_, self.weight_variances_ = beliefs.weights, beliefs.weight_variances
+        self.biases_, self.bias_variances_ = beliefs.biases, beliefs.bias_variances
+        self.answered_ = np.isin(np.arange(labels.n_workers), labels.answered)
+        self.shown_ = np.isin(np.arange(n_items), labels.shown)
+
+        memberships = independent = mixture.memberships
+        if isinstance(beliefs.settings.clusters, int):
+            self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
+            memberships, independent = refined_memberships(beliefs, memberships, self.temperature_, check)
+        order = order_by_size(memberships)
+        memberships = keep_columns(memberships, order)
+        weights = expected_weights(mixture)[order]
+        self.mixing_ = weights / weights.sum()
+        self.means_ = mixture.means[order]
+        self.covariances_ = mixture.scatters[order] / mixture.freedoms[order, None, None]
+        self.responsibilities_ = np.tile(self.mixing_, (n_items, 1))
+        self.responsibilities_[labels.shown] = memberships
+        self.independent_responsibilities_ = self.responsibilities_.copy()
+        self.independent_responsibilities_[labels.shown] = keep_columns(independent, order)
+        self.labels_ = np.full(n_items, NOT_SHOWN, dtype=np.int64)
+        self.labels_[labels.shown] = 1 + np.argmax(memberships, axis=1)
+        self.entropy_bits_ = float(entropy_bits(memberships).mean())
+
+        centre = self.mixing_ @ self.means_
+        second = self.mixing_ @ (np.diagonal(self.covariances_, axis1=1, axis2=2) + self.means_**2)
+        self.positions_ = np.tile(centre, (n_items, 1))
+        self.position_variances_ = np.tile(second - centre**2, (n_items, 1))
+        self.positions_[labels.shown] = beliefs.mean
+        self.position_variances_[labels.shown] = beliefs.variance
+        self.fisher_ = self.positions_ @ fisher_axes(beliefs.mean, self.labels_[labels.shown])
+
+        mean, square = activity_moments(
+            self.weights_,
+            self.weight_variances_,
+            self.biases_,
+            self.bias_variances_,
+            self.means_,
+            self.covariances_,
+        )
+        self.confusion_ = calibrated_confusion(mean, square)
+        self.confusion_bound_ = bound_confusion(mean, square)

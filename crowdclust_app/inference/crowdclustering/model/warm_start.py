@@ -1,0 +1,100 @@
+"""A fit again from where another one ended, when the responses have changed a little."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.model.blocks import VariationalPosterior
+from crowdclust_app.inference.crowdclustering.model.data import labels_of
+from crowdclust_app.inference.crowdclustering.model.schedule import (
+    Reporter,
+    Snapshot,
+    run_joint,
+    run_layers,
+    run_partition,
+)
+from crowdclust_app.inference.crowdclustering.model.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class WarmStart:
+    """Where a fit ended.
+
+    Parameters
+    ----------
+    positions, position_variances : ndarray of shape (N, D)
+    weights, weight_variances : ndarray of shape (J, D, D)
+    biases, bias_variances : ndarray of shape (J,)
+    """
+
+    positions: Floats
+    position_variances: Floats
+    weights: Floats
+    weight_variances: Floats
+    biases: Floats
+    bias_variances: Floats
+
+
+def refit(
+    table: ResponseTable,
+    settings: Settings,
+    beginning: WarmStart,
+    progress: Callable[[Snapshot], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> Ints:
+    """Run the phases from a fit's positions and workers.
+
+    The mixture is left out while the positions find their new places: it would hold items together that no response
+    holds together any more.
+
+    Parameters
+    ----------
+    table
+        Responses over the `N` items and `J` workers of the beginning.
+    settings
+        Of the fit, with a number of clusters, some of which may lose their items.
+    beginning
+        Where to begin.
+    progress, cancel
+        As in a fit.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        Most probable cluster of each item from 1, in no particular order; 0 for one without labels.
+
+    Raises
+    ------
+    UserError
+        When there is no pair label.
+    Cancelled
+        When asked to stop.
+    """
+    labels = labels_of(table, settings.consensus)
+    shown = labels.shown
+    beliefs = VariationalPosterior.at_positions(labels, settings, beginning.positions[shown])
+    beliefs.variance = np.array(beginning.position_variances[shown], dtype=np.float64, order="C")
+    for worker in labels.answered.tolist():
+        beliefs.weights[worker] = beginning.weights[worker]
+        beliefs.weight_variances[worker] = beginning.weight_variances[worker]
+        beliefs.biases[worker] = beginning.biases[worker]
+        beliefs.bias_variances[worker] = beginning.bias_variances[worker]
+    beliefs.refresh_items()
+    beliefs.refresh_workers()
+    beliefs.learn_prior()
+    reporter = Reporter(1, 1, time.perf_counter(), progress, cancel)
+    reporter.check()
+    run_layers(beliefs, reporter)
+    assert isinstance(settings.clusters, int)
+    mixture = run_partition(beliefs, min(settings.clusters, len(shown)), reporter)
+    mixture, _, _, _, _ = run_joint(beliefs, mixture, reporter)
+    found = np.zeros(table.n_items, dtype=np.int64)
+    found[shown] = 1 + np.argmax(mixture.memberships, axis=1)
+    return found

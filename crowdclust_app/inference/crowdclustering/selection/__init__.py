@@ -1,0 +1,1 @@
+"""Model selection by cross-validation over whole responses."""

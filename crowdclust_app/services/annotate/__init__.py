@@ -1,0 +1,1 @@
+"""Sorting: HITs handed out, every action kept, responses submitted."""

@@ -1,0 +1,1 @@
+"""The campaign file and its plan: making, opening, reading, changing and checking it."""

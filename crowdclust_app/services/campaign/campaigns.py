@@ -1,0 +1,345 @@
+"""A campaign that is open: what it holds, for screens and commands.
+
+Every call is one short transaction on a connection of its own, so a campaign may be used from any thread, and several
+programs may have the same file open.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Hit, Item, PlanSettings, Worker
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.response_table import Response, ResponseTable
+from crowdclust_app.services.campaign.counts import (
+    AssignmentRecord,
+    CampaignFigures,
+    FlagRecord,
+    RunInfo,
+    SubmittedTime,
+    WorkerFigures,
+)
+from crowdclust_app.services.campaign.image_root import find_root, likeness, relative_root, sample_of
+
+if TYPE_CHECKING:
+    from crowdclust_app.services.fits.results import Run
+    from crowdclust_app.storage.connection import Database
+
+LONGEST_NAME = 80
+
+
+class Campaign:
+    """An open campaign file; made by `Campaign.open`, to be closed.
+
+    Parameters
+    ----------
+    path
+        The file, absolute and without symbolic links.
+    database
+        Its open database.
+    """
+
+    def __init__(self, path: Path, database: Database) -> None:
+        from crowdclust_app.services.campaign.responses import KeptTables
+        from crowdclust_app.storage import catalogue
+
+        self.path = path
+        self.database = database
+        self.kept_tables = KeptTables()
+        with database.read() as connection:
+            row = catalogue.campaign_row(connection)
+            self._items = catalogue.items(connection)
+        self.instructions = row.instructions
+        self.settings: PlanSettings = row.settings
+        self._root: Path | None = None
+        self._root_found = False
+        if row.image_root_absolute is not None:
+            self._find_images(row.image_root_relative, row.image_root_absolute)
+
+    @classmethod
+    def open(cls, path: Path, read_only: bool = False) -> Campaign:
+        """Open a campaign file, migrating it if it is of an older version.
+
+        Parameters
+        ----------
+        path
+            The file.
+        read_only
+            Open it to read alone, which also works on a full disk and where nothing can be written.
+
+        Raises
+        ------
+        UserError
+            When it is not a whole campaign of a version that is known, or cannot be written (unless it is to be read
+            alone); it is unchanged then.
+        """
+        from crowdclust_app.storage.connection import open_database
+
+        real = path.resolve()
+        database = open_database(real, read_only=read_only)
+        try:
+            return cls(real, database)
+        except BaseException:
+            database.close()
+            raise
+
+    @classmethod
+    def open_somehow(cls, path: Path) -> Campaign:
+        """Open a campaign file to read and write, or, where it cannot be written, to read alone.
+
+        Raises
+        ------
+        UserError
+            When it is not a whole campaign of a version that is known.
+        """
+        from crowdclust_app.storage.failures import NotWritableError
+
+        try:
+            return cls.open(path)
+        except NotWritableError:
+            return cls.open(path, read_only=True)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened to read alone; every change is refused then."""
+        return self.database.read_only
+
+    def close(self) -> None:
+        """Close the file; everything is in it already."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return self.path.stem
+
+    @property
+    def revision(self) -> int:
+        """A counter that grows whenever something that screens show has changed, by whatever program."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            return catalogue.revision(connection)
+
+    # Images
+
+    @property
+    def has_images(self) -> bool:
+        """Whether the campaign was made from a folder of images and not for tables alone."""
+        return self._root is not None
+
+    @property
+    def image_root(self) -> Path:
+        """The folder of the images; where it was last, if it cannot be found."""
+        if self._root is None:
+            raise UserError("this campaign has no images, its items came from a table", where=str(self.path))
+        return self._root
+
+    @property
+    def images_found(self) -> bool:
+        """Whether the folder of the images was found when the campaign was opened (or relocated)."""
+        return self._root_found
+
+    def item_path(self, item: Item) -> Path:
+        """Where the picture of an item is.
+
+        Raises
+        ------
+        UserError
+            When the folder of the images has not been found. A single missing file is found by whoever reads it.
+        """
+        if not self._root_found:
+            raise UserError(
+                "the images of this campaign are not where they were",
+                where=str(self.image_root),
+                todo="choose the folder in which they are now",
+            )
+        return self.image_root / item.path
+
+    def relocate(self, root: Path) -> None:
+        """Say where the images are now.
+
+        Raises
+        ------
+        UserError
+            When not one of them is in that folder.
+        """
+        root = root.resolve()
+        if not self.has_images or not likeness(root, self._items):
+            raise UserError(
+                "none of this campaign's images is in this folder",
+                where=str(root),
+                todo=f"choose the folder that holds {self._items[0].path}" if self._items else None,
+            )
+        self._store_root(root)
+
+    def _find_images(self, relative: str | None, absolute: str) -> None:
+        found = find_root(self.path, relative, absolute, sample_of(self._items))
+        self._root, self._root_found = found or Path(absolute), found is not None
+        if found and not self.read_only and (str(found) != absolute or relative_root(self.path, found) != relative):
+            self._store_root(found)
+
+    def _store_root(self, root: Path) -> None:
+        from crowdclust_app.storage import catalogue
+
+        with self.database.write() as connection:
+            catalogue.set_image_root(connection, relative_root(self.path, root), str(root))
+            catalogue.bump_revision(connection)
+        self._root, self._root_found = root, True
+
+    # What it is about
+
+    def items(self) -> tuple[Item, ...]:
+        """All items by number."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:  # tables or another window may have added some
+            if catalogue.count_items(connection) != len(self._items):
+                self._items = catalogue.items(connection)
+        return self._items
+
+    def read_settings(self) -> None:
+        """Read the plan's settings again, after they grew."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            self.settings = catalogue.campaign_row(connection).settings
+
+    def left_out(self) -> tuple[tuple[str, str, str], ...]:
+        """Files of the folder that did not become items: path, "duplicate" or "unreadable", original or reason."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            return catalogue.left_out(connection)
+
+    def hits(self) -> tuple[Hit, ...]:
+        """All HITs: the plan's in its order, then imported ones (which want no workers)."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            return catalogue.hits(connection)
+
+    def truth(self) -> dict[str, str]:
+        """Known category of each item that has one, by the item's name."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            return catalogue.truth(connection)
+
+    # Workers
+
+    def workers(self) -> tuple[Worker, ...]:
+        """All workers by number."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            return catalogue.workers(connection)
+
+    def add_worker(self, name: str) -> Worker:
+        """Add a worker.
+
+        Raises
+        ------
+        UserError
+            When the name is empty, too long, or taken (upper and lower case count as the same here, because two
+            spellings would hand one person the same HIT twice).
+        """
+        from crowdclust_app.services.campaign.exclusions import refuse_retired
+        from crowdclust_app.storage import catalogue
+        from crowdclust_app.storage.times import now
+
+        name = " ".join(unicodedata.normalize("NFC", name).split())
+        if not name:
+            raise UserError("a worker needs a name", todo="write a name")
+        if not name.isprintable():
+            raise UserError("the name has a sign that cannot be seen", todo="write it again, without pasting")
+        if len(name) > LONGEST_NAME:
+            raise UserError(f"the name is longer than {LONGEST_NAME} letters", todo="shorten it")
+        with self.database.write() as connection:
+            for worker in catalogue.workers(connection):
+                if worker.name.casefold() == name.casefold():
+                    refuse_retired(connection, worker.name)
+                    raise UserError(
+                        f"there is a worker called {worker.name} already", todo="choose that one, or another name"
+                    )
+            (added,) = catalogue.insert_workers(connection, [name], now())
+            catalogue.bump_revision(connection)
+        return added
+
+    # How far it is
+
+    def figures(self) -> CampaignFigures:
+        """How many there are of everything."""
+        from crowdclust_app.storage import catalogue
+
+        with self.database.read() as connection:
+            return CampaignFigures(**catalogue.counts(connection))
+
+    def worker_figures(self) -> tuple[WorkerFigures, ...]:
+        """How much each worker has done, by worker's number."""
+        from crowdclust_app.services.campaign.responses import worker_figures
+
+        return worker_figures(self)
+
+    def assignments(self) -> tuple[AssignmentRecord, ...]:
+        """Every assignment by names, in the order in which they began."""
+        from crowdclust_app.storage import records
+
+        with self.database.read() as connection:
+            return tuple(
+                AssignmentRecord(row[0], row[1], AssignmentStatus(row[2]), row[3], row[4], row[5])
+                for row in records.assignments(connection)
+            )
+
+    def flags(self) -> tuple[FlagRecord, ...]:
+        """Every flagged photo by names, oldest first."""
+        from crowdclust_app.storage import records
+
+        with self.database.read() as connection:
+            return tuple(FlagRecord(*row) for row in records.flags(connection))
+
+    def submitted_times(self) -> tuple[SubmittedTime, ...]:
+        """How long each submitted response took, where that was measured, in submission order."""
+        from crowdclust_app.storage import records
+
+        with self.database.read() as connection:
+            return tuple(SubmittedTime(*row) for row in records.submitted_times(connection))
+
+    # Answers
+
+    def responses(self, stage: str | None = WHOLE_COLLECTION) -> list[Response]:
+        """Submitted responses of a stage (None: of all) in submission order; of a revised one the newest."""
+        from crowdclust_app.services.campaign.responses import read_responses
+
+        return read_responses(self, stage)
+
+    def table(self, stage: str = WHOLE_COLLECTION, everything: bool = False) -> ResponseTable:
+        """The same as arrays: all workers are in it under their numbers, and all items of the stage.
+
+        What is left out of runs (see `services.exclusions`) is left out here too, unless `everything` is asked for.
+
+        For the whole collection item numbers are the campaign's; for a stage below it they count its own items.
+        """
+        from crowdclust_app.services.campaign.responses import read_table
+
+        return read_table(self, stage, everything)
+
+    def runs(self) -> tuple[RunInfo, ...]:
+        """Stored runs, newest last."""
+        from crowdclust_app.services.fits.run_store import run_list
+
+        return run_list(self)
+
+    def run(self, number: int) -> Run:
+        """One stored run with its arrays."""
+        from crowdclust_app.services.fits.run_store import load_run
+
+        return load_run(self, number)

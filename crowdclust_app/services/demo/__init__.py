@@ -1,0 +1,1 @@
+"""The demo: drawn pictures, simulated people, a finished campaign."""

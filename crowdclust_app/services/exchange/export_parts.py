@@ -1,0 +1,311 @@
+"""What may leave a campaign besides its tables: a report, plots, photos by category, lists for other programs.
+
+Everything is made in a hidden folder inside the chosen one and takes its place when all of it is whole. A file of the
+same name is replaced then; a folder of photos that is there already is never touched: the export is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.exchange.exporting import export_campaign, hidden_folder, named_as_if_in
+from crowdclust_app.services.exchange.result_folders import read_summary, write_summary
+from crowdclust_app.services.exchange.sorted_images import (
+    SortedPhoto,
+    fiftyone_files,
+    label_studio_config,
+    label_studio_tasks,
+    refuse_used,
+    write_folders,
+)
+from crowdclust_app.services.progress_report import Progress
+from crowdclust_app.services.stages.leaf_clusters import exported_run, leaves_below
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView
+
+TABLES, REPORT, PDF, PLOTS = "tables", "report", "pdf", "plots"
+PHOTOS, LINKS, LABEL_STUDIO, FIFTYONE, REPRODUCTION = "photos", "links", "label-studio", "fiftyone", "reproduction"
+
+
+class PartInfo(NamedTuple):
+    """A part of an export in words.
+
+    Parameters
+    ----------
+    places
+        Files or folders that it makes in the chosen folder.
+    needs_run, needs_photos
+        What the campaign has to have.
+    """
+
+    title: str
+    about: str
+    places: tuple[str, ...]
+    needs_run: bool = True
+    needs_photos: bool = False
+
+
+PARTS: Mapping[str, PartInfo] = {
+    TABLES: PartInfo("Tables", "every table as CSV", (), needs_run=False),
+    REPORT: PartInfo(
+        "Report, HTML", "figures, galleries, workers and method in one file for a browser", ("report.html",)
+    ),
+    PDF: PartInfo("Report, PDF", "the same on pages", ("report.pdf",)),
+    PLOTS: PartInfo("Plots", "every plot as PNG and SVG with its numbers as CSV", ("plots",)),
+    PHOTOS: PartInfo("Photos, copied", "into one folder a category", ("photos",), needs_photos=True),
+    LINKS: PartInfo("Photos, linked", "into one folder a category, without copying", ("photos",), needs_photos=True),
+    LABEL_STUDIO: PartInfo(
+        "Label Studio", "tasks with the category as a prediction", ("label-studio",), needs_photos=True
+    ),
+    FIFTYONE: PartInfo("FiftyOne", "an image classification data set", ("fiftyone",), needs_photos=True),
+    REPRODUCTION: PartInfo("Reproduction", "responses, settings, versions and the command", ("reproduction",)),
+}
+
+PdfWriter = Callable[[str, Path], None]
+
+
+def export_parts(
+    campaign: Campaign,
+    out: Path,
+    parts: Sequence[str],
+    anonymous: bool = False,
+    run: int | None = None,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+    write_pdf: PdfWriter | None = None,
+) -> tuple[Path, ...]:
+    """Write parts of an export into a folder.
+
+    Parameters
+    ----------
+    campaign
+        What to write.
+    out
+        Folder, made if it is not there.
+    parts
+        Keys of `PARTS`.
+    anonymous
+        Write workers as numbers.
+    run
+        Number of the run; the one that `export_campaign` takes when None.
+    progress, cancel
+        Told and looked at often.
+    write_pdf
+        Turns a report, written as HTML for print, into a PDF file.
+
+    Returns
+    -------
+    tuple of Path
+        What was written: files, and folders where a part is one.
+
+    Raises
+    ------
+    UserError
+        When a part is unknown, needs what the campaign does not have, or would go where something is; or when the
+        folder cannot be written. Nothing is left then.
+    Cancelled
+        When asked to stop; nothing is left then.
+    """
+    chosen = _checked(campaign, out, parts, write_pdf)
+    number = run if run is not None else exported_run(campaign)
+    written: list[Path] = []
+    others = [part for part in chosen if part != TABLES]
+    if others:
+        written += _write_others(campaign, out, others, anonymous, number, progress, cancel, write_pdf)
+    if TABLES in chosen:
+        also = [path.name for path in written]
+        written = [*export_campaign(campaign, out, anonymous, run, progress, cancel), *written]
+        write_summary(out, {**read_summary(out), "also": also})
+    return tuple(written)
+
+
+def parts_in_the_way(out: Path, parts: Sequence[str]) -> tuple[str, ...]:
+    """Which files and folders of these parts are in a folder already."""
+    places = [place for part in parts for place in PARTS[part].places]
+    return tuple(place for place in dict.fromkeys(places) if (out / place).exists())
+
+
+def _checked(campaign: Campaign, out: Path, parts: Sequence[str], write_pdf: PdfWriter | None) -> list[str]:
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        raise UserError(f"there is no part {unknown[0]} of an export", todo=f"choose from {', '.join(PARTS)}")
+    chosen = list(dict.fromkeys(parts))
+    if not chosen:
+        raise UserError("nothing is chosen to be exported", todo="choose what to write")
+    if PHOTOS in chosen and LINKS in chosen:
+        raise UserError("photos can be copied or linked, not both at once", todo="choose one of the two")
+    if PDF in chosen and write_pdf is None:
+        raise UserError(
+            "a PDF file is only written from the window", todo="choose the report as HTML, or open the window"
+        )
+    if any(PARTS[part].needs_run for part in chosen) and not campaign.runs():
+        raise UserError("the campaign has no run yet", todo="run the inference first, or export the tables alone")
+    if any(PARTS[part].needs_photos for part in chosen) and not (campaign.has_images and campaign.images_found):
+        raise UserError("the photos of this campaign cannot be found", todo="say where they are, then export again")
+    if PHOTOS in chosen or LINKS in chosen:
+        refuse_used(out / "photos")
+    return chosen
+
+
+def _write_others(
+    campaign: Campaign,
+    out: Path,
+    parts: Sequence[str],
+    anonymous: bool,
+    run: int | None,
+    progress: Progress | None,
+    cancel: CancelToken | None,
+    write_pdf: PdfWriter | None,
+) -> list[Path]:
+    from crowdclust_app.io.atomic import make_folder
+    from crowdclust_app.services.clusters.run_view import load_overview
+
+    if run is not None:
+        campaign.run(run)  # says so when there is none
+    make_folder(out)
+    with hidden_folder(out) as hidden, named_as_if_in(out):
+        overview = load_overview(campaign, run, cancel)
+        assert overview.view is not None
+        work = _Work(campaign, overview, overview.view, anonymous, progress, cancel, write_pdf)
+        for part in parts:
+            if cancel is not None:
+                cancel.check()
+            _WRITERS[part](work, hidden)
+        if cancel is not None:
+            cancel.check()
+        return [_take_place(hidden / place.name, out / place.name) for place in sorted(hidden.iterdir())]
+
+
+class _Work(NamedTuple):
+    campaign: Campaign
+    overview: CampaignOverview
+    view: RunView
+    anonymous: bool
+    progress: Progress | None
+    cancel: CancelToken | None
+    write_pdf: PdfWriter | None
+
+
+def _report(work: _Work, hidden: Path) -> None:
+    from crowdclust_app.services.exchange.reporting import write_html_report
+
+    number = work.view.run.number
+    write_html_report(work.campaign, hidden / "report.html", number, work.anonymous, work.progress, work.cancel)
+
+
+def _pdf(work: _Work, hidden: Path) -> None:
+    from crowdclust_app.io.report_html import report_html
+    from crowdclust_app.services.exchange.reporting import campaign_report
+
+    report = campaign_report(work.campaign, work.view.run.number, work.anonymous, work.progress, work.cancel)
+    assert work.write_pdf is not None
+    work.write_pdf(report_html(report, for_print=True), hidden / "report.pdf")
+
+
+def _plots(work: _Work, hidden: Path) -> None:
+    from crowdclust_app.io.figures import write_figure
+    from crowdclust_app.services.exchange.reporting.contents import every_plot
+
+    folder = hidden / "plots"
+    folder.mkdir()
+    for plot in every_plot(work.campaign, work.view, work.anonymous):
+        if work.cancel is not None:
+            work.cancel.check()
+        write_figure(folder, plot)
+
+
+def _photos(work: _Work, hidden: Path) -> None:
+    photos = sorted_photos(work.campaign, work.overview, work.view)
+    write_folders(photos, hidden / "photos", "copy", work.progress, work.cancel)
+
+
+def _links(work: _Work, hidden: Path) -> None:
+    photos = sorted_photos(work.campaign, work.overview, work.view)
+    write_folders(photos, hidden / "photos", "link", work.progress, work.cancel)
+
+
+def _label_studio(work: _Work, hidden: Path) -> None:
+    from crowdclust_app.io.atomic import write_text
+
+    folder = hidden / "label-studio"
+    folder.mkdir()
+    photos = sorted_photos(work.campaign, work.overview, work.view)
+    tasks = label_studio_tasks(photos, work.campaign.image_root, f"Crowdclust run {work.view.run.number}")
+    write_text(folder / "tasks.json", json.dumps(tasks, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(folder / "interface.xml", label_studio_config(photos))
+
+
+def _fiftyone(work: _Work, hidden: Path) -> None:
+    from crowdclust_app.io.atomic import write_json
+
+    folder = hidden / "fiftyone"
+    folder.mkdir()
+    for name, content in fiftyone_files(sorted_photos(work.campaign, work.overview, work.view)).items():
+        write_json(folder / name, content)
+
+
+def _reproduction(work: _Work, hidden: Path) -> None:
+    from crowdclust_app.services.exchange.reproduction import write_reproduction
+
+    folder = hidden / "reproduction"
+    folder.mkdir()
+    write_reproduction(work.campaign, work.view, folder, work.anonymous)
+
+
+_WRITERS: Mapping[str, Callable[[_Work, Path], None]] = {
+    REPORT: _report,
+    PDF: _pdf,
+    PLOTS: _plots,
+    PHOTOS: _photos,
+    LINKS: _links,
+    LABEL_STUDIO: _label_studio,
+    FIFTYONE: _fiftyone,
+    REPRODUCTION: _reproduction,
+}
+
+
+def sorted_photos(campaign: Campaign, overview: CampaignOverview, view: RunView) -> tuple[SortedPhoto, ...]:
+    """Every item with its photo and category: the lead's name, else `cluster N`; moved photos where they were moved.
+
+    Where a cluster was subdivided the category is the leaf below it, `cluster 1/2` without names.
+    """
+    from crowdclust_app.services.clusters.categories import read_categories
+
+    categories = read_categories(campaign, view.run.number, len(view.run.result.means))
+    places = categories.places(view.labels, view.item_names)
+    leaves = leaves_below(campaign, view.run)
+    photos = []
+    for number, name in enumerate(view.item_names):
+        leaf = leaves.get(name)
+        if leaf is not None:
+            below = leaf.category or f"cluster {leaf.path.removeprefix(f'{view.run.stage}/')}"
+            found = overview.files.get(name)
+            photos.append(SortedPhoto(name, found[0] if found else None, below, leaf.probability))
+            continue
+        place = int(places[number])
+        found = overview.files.get(name)
+        category = (categories.name(place) or f"cluster {place}") if place else ""
+        sure = float(view.probability[number]) if place and place == view.labels[number] else None
+        photos.append(SortedPhoto(name, found[0] if found else None, category, sure))
+    return tuple(photos)
+
+
+def _take_place(made: Path, place: Path) -> Path:
+    """Move a finished file or folder to its place; an earlier one goes first."""
+    import shutil
+
+    if made.is_dir() and place.is_dir():
+        earlier = place.with_name(f".{place.name}.earlier")
+        place.replace(earlier)
+        made.replace(place)
+        shutil.rmtree(earlier, ignore_errors=True)
+    else:
+        made.replace(place)
+    return place

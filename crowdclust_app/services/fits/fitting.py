@@ -1,0 +1,188 @@
+"""Fitting the clusters: responses in, a run with everything it reports out."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import fields, replace
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crowdclust_app import __version__
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.response_table import Response, ResponseTable
+from crowdclust_app.services.campaign.exclusions import exclusions
+from crowdclust_app.services.fits.baselines import BASELINES, fit_baseline
+from crowdclust_app.services.fits.progress import FitProgress, Sweeps, reporter
+from crowdclust_app.services.fits.resources import workforce
+from crowdclust_app.services.fits.results import FitResult, Run
+from crowdclust_app.services.fits.run_store import save_run
+from crowdclust_app.services.fits.settings import METHODS, FitSettings
+from crowdclust_app.services.fits.stability import cluster_stability
+from crowdclust_app.services.fits.summary import compare_with_truth, summarise
+from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.services.stages.stages import find_stage
+
+if TYPE_CHECKING:
+    from crowdclust_app.inference.crowdclustering import Crowdclustering
+    from crowdclust_app.services.campaign.campaigns import Campaign
+
+__all__ = [
+    "METHODS",
+    "FitProgress",
+    "FitResult",
+    "FitSettings",
+    "Run",
+    "compare_with_truth",
+    "fit_campaign",
+    "fit_table",
+]
+
+_OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
+
+
+def fit_table(
+    table: ResponseTable,
+    settings: FitSettings,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+    threads: int | None = None,
+) -> FitResult:
+    """Infer the clusters behind a table of responses.
+
+    Parameters
+    ----------
+    table
+        The responses.
+    settings
+        Method, numbers, seed.
+    progress
+        Gets a `FitProgress` a sweep.
+    cancel
+        Stops the fit within a sweep.
+    threads
+        How many threads or processes share the work; None for as many as there are cores.
+
+    Returns
+    -------
+    FitResult
+        The same for the same table and settings, whatever the threads, but for `seconds` and `peak_memory_mb` of the
+        summary.
+
+    Raises
+    ------
+    UserError
+        When there is nothing to infer from.
+    Cancelled
+        When the token says so.
+    """
+    if not table.n_responses:
+        raise UserError("there are no responses yet, so there is nothing to fit", todo="collect or import some first")
+    if not table.n_pair_labels:
+        what = "no response holds two items, so nothing says which items go together"
+        raise UserError(what, todo="collect or import responses to HITs of two or more items")
+    if isinstance(settings.clusters, int) and settings.clusters > table.n_items:
+        what = f"{table.n_items} items cannot fall into {settings.clusters} clusters"
+        raise UserError(what, todo="lower the number of clusters")
+    if settings.method in BASELINES:
+        crowdclustering = replace(settings, method="crowdclustering")
+        return fit_baseline(
+            table, settings, lambda: fit_table(table, crowdclustering, progress, cancel, threads), progress, cancel
+        )
+    if progress:
+        progress(ProgressReport(0, None, "preparing"))
+    from crowdclust_app.inference.crowdclustering import Crowdclustering
+
+    compile_kernels()
+    if cancel:
+        cancel.check()
+    began = time.perf_counter()
+    parameters = settings.as_dict()
+    draws = parameters.pop("bootstrap")
+    model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
+    with workforce(table, settings, threads) as (crew, at_once):
+        sweeps = Sweeps(reporter(settings, progress, at_once))
+        model.fit(table, progress=sweeps, cancel=cancel, crew=crew)
+    arrays = _arrays(model, table)
+    stability = cluster_stability(table, model, draws, settings.seed, progress, cancel) if draws else None
+    seconds = time.perf_counter() - began
+    told = {**arrays, "n_unchanged": model.n_unchanged_}
+    summary = summarise(table, settings.as_dict(), told, seconds=seconds, heldout=model.heldout_, stability=stability)
+    return FitResult(**arrays, start_traces=sweeps.traces, summary=summary)
+
+
+def fit_campaign(
+    campaign: Campaign,
+    settings: FitSettings,
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+    stage: str = WHOLE_COLLECTION,
+    threads: int | None = None,
+) -> Run:
+    """Infer the clusters of a campaign from its submitted responses, and keep the run there.
+
+    Parameters
+    ----------
+    campaign
+        Where the responses are and the run goes; earlier runs stay.
+    settings, progress, cancel, threads
+        As in `fit_table`.
+    stage
+        Whose responses: the whole collection's, or those of a cluster that is being subdivided.
+
+    Returns
+    -------
+    Run
+        As it is stored.
+
+    Raises
+    ------
+    UserError
+        When there is no such stage, or nothing to infer from.
+    """
+    find_stage(campaign, stage)
+    left_out = exclusions(campaign)
+    table = campaign.table(stage)
+    result = fit_table(table, settings, progress, cancel, threads)
+    result = replace(result, summary={**result.summary, "exclusions": list(left_out.decisions)})
+    if cancel:
+        cancel.check()
+    return save_run(campaign, table, settings, result, versions=versions(), stage=stage)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes a fit."""
+    found = {"crowdclust": __version__, "python": platform.python_version()}
+    return found | {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
+
+
+@cache
+def compile_kernels() -> None:
+    """Have the kernels compiled (once, some twenty seconds; then they are kept), so that no fit counts that time."""
+    from crowdclust_app.inference.crowdclustering import Crowdclustering
+
+    toy = ResponseTable.from_responses(
+        Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
+    )
+    Crowdclustering(2, starts=2, layer_rounds=2, max_iterations=2, folds=2, worker_prior="shared").fit(toy)
+
+
+def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:
+    """The fitted attributes; with one worker for all (consensus) every worker gets that one's."""
+    elsewhere = ("summary", "start_traces", "heldout_workers", "heldout_figures")
+    arrays = {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name not in elsewhere}
+    arrays["heldout_workers"] = arrays["heldout_figures"] = None
+    if model.heldout_:
+        workers = model.heldout_.workers
+        arrays["heldout_workers"] = workers.loglik
+        arrays["heldout_figures"] = np.column_stack([getattr(workers, field.name) for field in fields(workers)])
+    if len(arrays["answered"]) == 1 and table.n_workers > 1:
+        for name in _OF_WORKERS:
+            arrays[name] = np.repeat(arrays[name], table.n_workers, axis=0)
+        arrays["answered"] = np.bincount(table.worker_of_response, table.sizes > 1, minlength=table.n_workers) > 0
+    return arrays

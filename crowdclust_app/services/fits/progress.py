@@ -1,0 +1,154 @@
+"""How far a fit has come: the inference's snapshots as reports of the whole, held-out fits included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crowdclust_app.services.progress_report import Progress, ProgressReport
+
+if TYPE_CHECKING:
+    from crowdclust_app.inference.crowdclustering import Snapshot
+    from crowdclust_app.services.fits.settings import FitSettings
+
+_PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
+
+
+@dataclass(frozen=True, slots=True)
+class FitProgress(ProgressReport):
+    """How far a fit has come.
+
+    Parameters
+    ----------
+    start, starts
+        Which start is running, counted from 1, of how many.
+    phase
+        `layers`, `mixture` or `joint`; or, before the first start, `heldout`: then `start` and `starts` count the fits
+        to all but some responses.
+    iteration
+        Sweep of that phase.
+    bound
+        The bound now; monotone inside a phase only.
+    clusters
+        Clusters now; while responses are held out, those that are tried, 0 in between.
+    seconds
+        Since the fit began.
+    """
+
+    start: int
+    starts: int
+    phase: str
+    iteration: int
+    bound: float
+    clusters: int
+    seconds: float
+
+
+class _Counter:
+    """Sweeps of several fits, of which so many run at once and the others one after another.
+
+    Parameters
+    ----------
+    most
+        Sweeps of one fit; it may end before.
+    at_once
+        How many fits run at once.
+    """
+
+    def __init__(self, most: int, at_once: int) -> None:
+        self._most = most
+        self._at_once = at_once
+        self._reached: dict[int, int] = {}
+
+    def count(self, fit: int, sweeps: int) -> int:
+        """Note how far a fit is, counted from 1, and return how far all are; never less than before."""
+        self._reached[fit] = max(self._reached.get(fit, 0), min(sweeps, self._most))
+        over = max(0, max(self._reached) - self._at_once)
+        return over * self._most + sum(reached for number, reached in self._reached.items() if number > over)
+
+
+def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1) -> Callable[[Snapshot], None] | None:
+    """Turn the estimator's snapshots into reports; None when nobody listens.
+
+    Parameters
+    ----------
+    settings, progress
+        Of the fit.
+    at_once
+        How many starts, or fits without some responses, run at once.
+    """
+    if progress is None:
+        return None
+    from crowdclust_app.inference.crowdclustering.selection.choosing import planned_fits
+
+    sweeps = settings.layer_rounds + settings.max_iterations
+    planned = planned_fits(settings.folds, settings.label_weight == "auto", settings.dimensions == "auto")
+    ahead = planned * settings.layer_rounds if settings.folds else 0
+
+    fits = _Counter(settings.layer_rounds, at_once)
+    starts = _Counter(sweeps, at_once)
+
+    def done(snapshot: Snapshot) -> int:
+        if snapshot.phase == "heldout":
+            return min(fits.count(snapshot.start, snapshot.iteration), ahead)
+        before = 0 if snapshot.phase == "layers" else settings.layer_rounds
+        within = snapshot.iteration if snapshot.phase != "mixture" else 0
+        return ahead + starts.count(snapshot.start, before + within)
+
+    def report(snapshot: Snapshot) -> None:
+        progress(
+            FitProgress(
+                done=done(snapshot),
+                total=ahead + settings.starts * sweeps,
+                text=_in_words(snapshot),
+                start=snapshot.start,
+                starts=snapshot.starts,
+                phase=snapshot.phase,
+                iteration=snapshot.iteration,
+                bound=snapshot.bound,
+                clusters=snapshot.clusters,
+                seconds=snapshot.seconds,
+            )
+        )
+
+    return report
+
+
+def _in_words(snapshot: Snapshot) -> str:
+    """How far a fit has come, in one line."""
+    if snapshot.phase == "heldout" and snapshot.clusters:
+        return f"holding responses out, fit {snapshot.start}, clusters tried: {snapshot.clusters}"
+    if snapshot.phase == "heldout":
+        return f"holding responses out, fit {snapshot.start} of at most {snapshot.starts}, sweep {snapshot.iteration}"
+    found = "" if snapshot.phase == "layers" else f", {snapshot.clusters} clusters"
+    return (
+        f"start {snapshot.start} of {snapshot.starts}, {_PHASES.get(snapshot.phase, snapshot.phase)} "
+        f"{snapshot.iteration}, bound {snapshot.bound:,.1f}{found}"
+    )
+
+
+class Sweeps:
+    """Keeps the trace of every start, and passes on to whoever listens.
+
+    Parameters
+    ----------
+    listener
+        Is given every snapshot; None when nobody listens.
+    """
+
+    def __init__(self, listener: Callable[[Snapshot], None] | None) -> None:
+        self._listener = listener
+        self._kept: list[tuple[int, str, float, int]] = []
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        """Note one sweep."""
+        if snapshot.phase != "heldout":
+            self._kept.append((snapshot.start, snapshot.phase, float(snapshot.bound), int(snapshot.clusters)))
+        if self._listener is not None:
+            self._listener(snapshot)
+
+    @property
+    def traces(self) -> tuple[tuple[int, str, float, int], ...]:
+        """Start, phase, bound and clusters of every sweep, start by start."""
+        return tuple(sorted(self._kept, key=lambda sweep: sweep[0]))

@@ -1,0 +1,26 @@
+"""Running the inference again by itself, after as many new responses as the lead wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.services.campaign.progress_statistics import rerun_every, responses_since_run
+
+if TYPE_CHECKING:
+    from crowdclust_app.services.campaign.campaigns import Campaign
+    from crowdclust_app.services.fits.fitting import FitSettings
+
+
+def is_due(campaign: Campaign) -> bool:
+    """Whether so many responses have come since the newest run that the inference is to run again."""
+    every = rerun_every(campaign)
+    return every > 0 and responses_since_run(campaign) >= every
+
+
+def settings_of_newest(campaign: Campaign) -> FitSettings:
+    """The settings of the newest run of the whole collection; the usual ones before the first."""
+    from crowdclust_app.services.fits.fitting import FitSettings
+
+    numbers = [run.number for run in campaign.runs() if run.stage == WHOLE_COLLECTION]
+    return campaign.run(numbers[-1]).settings if numbers else FitSettings()

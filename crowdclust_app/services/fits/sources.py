@@ -1,0 +1,107 @@
+"""What `fit` can be given: a campaign, or a table of responses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION
+from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.response_table import ResponseTable
+
+_SQLITE = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table of responses.
+
+    Parameters
+    ----------
+    table
+        The responses.
+    warnings
+        Sentences about the file, such as its unknown columns.
+    """
+
+    table: ResponseTable
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TruthSource:
+    """Known categories.
+
+    Parameters
+    ----------
+    categories
+        Category by item.
+    warnings
+        Sentences about the file, such as its unknown columns.
+    """
+
+    categories: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+def is_campaign(path: Path) -> bool:
+    """Whether a file is, or at least calls itself, a campaign; it need not be a sound one."""
+    if path.suffix.lower() == FILE_SUFFIX:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False  # whoever opens it as a table says what is the matter
+
+
+def read_table_source(path: Path, stage: str = WHOLE_COLLECTION) -> TableSource:
+    """Read the responses of one stage from a `responses.csv`.
+
+    Parameters
+    ----------
+    stage
+        Its name; responses of which the table does not say are of the whole collection.
+
+    Raises
+    ------
+    UserError
+        With file and line, when anything in it is wrong; also when it has responses, but none of this stage.
+    """
+    from crowdclust_app.io.tables import read_responses
+
+    records = read_responses(path)
+    stages = dict.fromkeys(record.stage or WHOLE_COLLECTION for record in records)
+    if stages and stage not in stages:
+        what = f"it has no responses of the stage {stage}"
+        raise UserError(what, where=str(path), todo=f"choose {' or '.join(sorted(stages))}")
+    inside = (record.response for record in records if (record.stage or WHOLE_COLLECTION) == stage)
+    table = ResponseTable.from_responses(inside)
+    return TableSource(table, unknown_columns_warning(path, records.unknown_columns))
+
+
+def read_truth_source(path: Path, table: ResponseTable) -> TruthSource:
+    """Read known categories that are going to be compared with the items of a table.
+
+    Raises
+    ------
+    UserError
+        When anything in the file is wrong, or not one of its items is in a response.
+    """
+    from crowdclust_app.io.tables import read_truth
+
+    truth = read_truth(path)
+    answered = {table.item_names[item] for item in set(table.items.tolist())}
+    if not answered & truth.keys():
+        what = "not one of its items is in the responses"
+        raise UserError(what, where=str(path), todo="check that both tables name the items alike")
+    return TruthSource(truth, unknown_columns_warning(path, truth.unknown_columns))
+
+
+def unknown_columns_warning(path: Path, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Name the columns that were ignored, once."""
+    if not names:
+        return ()
+    columns = f"the column {names[0]} is" if len(names) == 1 else f"the columns {', '.join(names)} are"
+    return (f"{path}: {columns} unknown and ignored.",)

@@ -1,0 +1,1 @@
+"""Stages: clusters that are subdivided, and the tree that comes of it."""

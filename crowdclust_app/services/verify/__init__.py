@@ -1,0 +1,1 @@
+"""Verification: yes/no questions, their answers, aggregators, and learning from images."""

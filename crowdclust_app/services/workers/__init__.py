@@ -1,0 +1,1 @@
+"""What a run says of the people who sorted: agreement, criteria, reliability."""

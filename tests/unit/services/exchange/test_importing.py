@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from campaign_making import MakeCampaign, do_next, sort_all
+
+from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.partition import pair_labels
+from crowdclust_app.domain.response_table import Response
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.campaign.creating import create_without_images
+from crowdclust_app.services.exchange.importing import import_table
+
+
+@pytest.fixture
+def empty(tmp_path: Path):
+    """A campaign without images."""
+    create_without_images(tmp_path / "t.crowdclust", PlanSettings())
+    with Campaign.open(tmp_path / "t.crowdclust") as campaign:
+        yield campaign
+
+
+def table(tmp_path: Path, *rows: str, header: str = "hit,worker,item,group") -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def test_responses_become_items_hits_workers_and_answers(empty: Campaign, tmp_path: Path) -> None:
+    rows = ("b1,Ann,x,red", "b1,Ann,y,red", "b1,Ann,z,blue", "b1,Ben,z,1", "b1,Ben,x,2", "b1,Ben,y,1", "b2,Ann,w,7")
+    report = import_table(empty, table(tmp_path, *rows))
+    assert (report.added, report.skipped, report.warnings) == (3, 0, ())
+    assert empty.responses() == [
+        Response("b1", "Ann", ("x", "y", "z"), ("red", "red", "blue")),
+        Response("b1", "Ben", ("z", "x", "y"), ("1", "2", "1")),
+        Response("b2", "Ann", ("w",), ("7",)),
+    ]
+    assert [item.path for item in empty.items()] == ["x", "y", "z", "w"]
+    assert [(hit.name, hit.workers_wanted) for hit in empty.hits()] == [("b1", 0), ("b2", 0)]
+    assert empty.table().n_pair_labels == 6
+    assert annotation.next_assignment(empty, empty.workers()[0]) is None, "imported HITs are handed to nobody"
+    assert check_campaign(empty.path).ok
+
+
+def test_importing_twice_adds_nothing(empty: Campaign, tmp_path: Path) -> None:
+    path = table(tmp_path, "b1,Ann,x,1", "b1,Ann,y,2", "b2,Ann,x,1", "b2,Ann,y,1")
+    assert import_table(empty, path).added == 2
+    before = empty.table().fingerprint(), empty.revision
+    report = import_table(empty, path)
+    assert (report.added, report.skipped) == (0, 2)
+    # the same grouping in another order and under other labels, and one that is new
+    other = table(tmp_path, "b1,Ann,y,left", "b1,Ann,x,right", "b3,Ann,x,1")
+    assert (empty.table().fingerprint(), empty.revision) == before
+    report = import_table(empty, other)
+    assert (report.added, report.skipped) == (1, 1)
+    assert len(empty.responses()) == 3
+
+
+def test_times_names_and_remarks_are_kept(empty: Campaign, tmp_path: Path) -> None:
+    header = "hit,worker,item,group,started_at,submitted_at,active_seconds,group_name,comment,colour"
+    end = "2024-05-01T10:00:00,2024-05-01T12:02:00+02:00,90.5"
+    path = table(tmp_path, f"b,Ann,x,1,{end},tall ones,hard,red", f"b,Ann,y,2,{end},,hard,red", header=header)
+    report = import_table(empty, path)
+    assert report.warnings == ("The column colour was not used.",)
+    (time,) = empty.submitted_times()
+    assert (time.active_seconds, time.wall_seconds) == (90.5, 120.0)
+    with empty.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT comment, source FROM responses").all() == [("hard", "import")]
+        assert connection.exec_driver_sql("SELECT grp, label, name FROM response_groups").all() == [
+            (1, None, "tall ones")
+        ]
+
+
+def test_a_submission_before_its_beginning_is_refused(empty: Campaign, tmp_path: Path) -> None:
+    header = "hit,worker,item,group,started_at,submitted_at"
+    path = table(tmp_path, "b,Ann,x,1,2024-05-01T10:00:00,2024-05-01T09:00:00", header=header)
+    with pytest.raises(UserError, match=r"line 2: it was submitted before it was started"):
+        import_table(empty, path)
+
+
+def test_responses_to_planned_hits_count_towards_r(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    campaign = make_campaign(n_items=4)
+    (hit,) = campaign.hits()
+    names = [campaign.items()[number].path for number in hit.items]
+
+    def rows(*workers: str) -> list[str]:
+        return [f"{hit.name},{worker},{name},1" for worker in workers for name in names]
+
+    assert import_table(campaign, table(tmp_path, *rows("Ann"))).added == 1
+    ann, ben = campaign.workers()[0], campaign.add_worker("Ben")
+    assert annotation.next_assignment(campaign, ann) is None, "never twice to one worker"
+    with pytest.raises(UserError, match=r"line 6: the HIT h0001 has its 2 workers already"):
+        import_table(campaign, table(tmp_path, *rows("Cem", "Dan")))
+    assert len(campaign.responses()) == 1
+    assert do_next(campaign, ben) is not None
+    assert campaign.figures().hits_complete == 1
+    assert check_campaign(campaign.path).ok
+
+
+def test_who_is_at_work_keeps_the_place(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    campaign = make_campaign(n_items=4, workers_per_hit=1)
+    (hit,) = campaign.hits()
+    rows = [f"{hit.name},Ben,{campaign.items()[number].path},1" for number in hit.items]
+    left = annotation.next_assignment(campaign, campaign.add_worker("Ann"))
+    assert left is not None
+    with pytest.raises(UserError, match=r"line 2: the HIT h0001 has its 1 workers already, done or at work"):
+        import_table(campaign, table(tmp_path, *rows))
+    with campaign.database.write() as connection:
+        connection.exec_driver_sql("UPDATE assignments SET last_event_at = '2000-01-01T00:00:00.000000+00:00'")
+    assert import_table(campaign, table(tmp_path, *rows)).added == 1
+    with pytest.raises(UserError, match="others have taken it"):
+        sort_all(campaign, left)
+    assert check_campaign(campaign.path).ok
+
+
+def test_what_does_not_fit_is_refused_with_its_line(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    campaign = make_campaign()
+    hit = campaign.hits()[0]
+    names = [item.path for item in campaign.items()]
+    inside = [names[number] for number in hit.items]
+    ann = campaign.add_worker("Ann")
+    done = do_next(campaign, ann)
+    skipped = annotation.next_assignment(campaign, ann)
+    assert done is not None
+    assert skipped is not None
+    annotation.skip(campaign, skipped)
+    opened = annotation.next_assignment(campaign, ann)
+    assert opened is not None
+    other = [names[number] for number in skipped.items]
+    third = [names[number] for number in opened.items]
+    good = f"new,Zoe,{names[0]},1"
+    before = campaign.revision
+    for rows, why in (
+        ([f"new,Ann,{names[0]},1", "new,Ann,nowhere.png,1"], r"line 3: the item nowhere.png is not in the campaign"),
+        ([f"{hit.name},Ben,{names[0]},1"], r"line 3: the HIT h0001 has other items"),
+        ([f"{hit.name},Ann,{name},1" for name in inside], r"line 3: Ann has grouped the HIT h0001 otherwise"),
+        ([f"{skipped.hit_name},Ann,{name},1" for name in other], r"line 3: Ann cannot answer .* skipped it"),
+        ([f"{opened.hit_name},Ann,{name},1" for name in third], r"line 3: Ann cannot answer .* has it open"),
+        ([f"n2,Ben,{names[0]},1", f"n2,Cem,{names[1]},1"], r"line 4: the HIT n2 has other items"),
+    ):
+        with pytest.raises(UserError, match=why):
+            import_table(campaign, table(tmp_path, good, *rows))
+    stage = table(tmp_path, f"new,Ann,{names[0]},1,all/nine", header="hit,worker,item,group,stage")
+    with pytest.raises(UserError, match="line 2: all/nine is no name of a stage"):
+        import_table(campaign, stage)
+    assert campaign.revision == before
+    assert len(campaign.workers()) == 1
+
+
+def test_a_left_out_copy_is_named(tmp_path: Path) -> None:
+    from PIL import Image
+
+    from crowdclust_app.services.campaign.creating import create_campaign
+
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for number in range(2):
+        Image.new("L", (4, 4), number * 100).save(folder / f"{number}.png")
+    Image.new("L", (4, 4), 0).save(folder / "same.png")
+    create_campaign(tmp_path / "p.crowdclust", folder, PlanSettings())
+    with Campaign.open(tmp_path / "p.crowdclust") as campaign:
+        with pytest.raises(UserError, match=r"same.png is not in the campaign, as a copy of 0.png"):
+            import_table(campaign, table(tmp_path, "b,Ann,same.png,1"))
+        truth = table(tmp_path, "same.png,dark", "0.png,dark", header="item,category")
+        report = import_table(campaign, truth, "truth")
+        assert (report.added, report.skipped) == (1, 1)
+        assert "such as same.png" in report.warnings[0]
+
+
+def test_pairs_become_the_groupings_they_stand_for(empty: Campaign, tmp_path: Path) -> None:
+    names, rows = "abcd", []
+    for worker, groups in (("Ann", (0, 0, 1, 2)), ("Ben", (0, 1, 1, 0))):
+        rows += [f"{worker},{names[a]},{names[b]},{label},h" for a, b, label in pair_labels(groups).tolist()]
+    path = table(tmp_path, *reversed(rows), header="worker,item_a,item_b,label,hit")
+    assert import_table(empty, path, "pairs").added == 2
+    assert import_table(empty, path, "pairs").skipped == 2
+    with empty.database.read() as connection:
+        stored = connection.exec_driver_sql("SELECT worker, item_a, item_b, label, hit FROM pair_labels").all()
+
+    def unordered(worker: str, a: str, b: str, label: str, hit: str) -> tuple:
+        return (worker, *sorted([a, b]), int(label), hit)
+
+    assert {unordered(*map(str, row)) for row in stored} == {unordered(*row.split(",")) for row in rows}
+
+
+def test_pairs_without_a_hit_are_one_hit_a_worker(empty: Campaign, tmp_path: Path) -> None:
+    path = table(tmp_path, "Ann,a,b,1", "Ben,a,b,-1", "Ben,b,c,-1", "Ben,a,c,-1", header="worker,item_a,item_b,label")
+    import_table(empty, path, "pairs")
+    assert [(response.hit, len(set(response.groups))) for response in empty.responses()] == [
+        ("pairs of Ann", 1),
+        ("pairs of Ben", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (["Ann,a,b,1", "Ann,b,a,-1"], r"line 3: Ann calls b and a both same and different"),
+        (["Ann,a,b,1", "Ann,b,c,1"], r"line 2: the pair a and c of Ann in the HIT pairs of Ann has no label"),
+        (["Ann,a,b,1", "Ann,b,c,1", "Ann,a,c,-1"], r"line 2: the labels of Ann .* contradict each other"),
+    ],
+)
+def test_pairs_that_are_nobodys_grouping_are_refused(
+    empty: Campaign, tmp_path: Path, rows: list[str], why: str
+) -> None:
+    with pytest.raises(UserError, match=why):
+        import_table(empty, table(tmp_path, *rows, header="worker,item_a,item_b,label"), "pairs")
+    assert empty.items() == ()
+
+
+def test_truth_is_kept_and_replaced(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    campaign = make_campaign()
+    a, b = (item.path for item in campaign.items()[:2])
+    header = "item,category"
+    assert import_table(campaign, table(tmp_path, f"{a},red", f"{b},blue", header=header), "truth").added == 2
+    report = import_table(campaign, table(tmp_path, f"{a},red", f"{b},green", header=header), "truth")
+    assert (report.added, report.skipped) == (1, 1)
+    assert report.warnings == ("1 items have another category than before.",)
+    assert campaign.truth() == {a: "red", b: "green"}
+    with pytest.raises(UserError, match="none of its 1 items is in the campaign"):
+        import_table(campaign, table(tmp_path, "other.png,red", header=header), "truth")
+
+
+def test_an_unknown_kind_is_refused(empty: Campaign, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="choose responses, pairs, labels, truth"):
+        import_table(empty, tmp_path / "none.csv", "votes")  # type: ignore[arg-type]
+
+
+def test_a_cancelled_import_changes_nothing(empty: Campaign, tmp_path: Path) -> None:
+    token = CancelToken()
+    path = table(tmp_path, "b,Ann,x,1")
+    with pytest.raises(Cancelled):
+        import_table(empty, path, progress=lambda report: token.cancel(), cancel=token)
+    assert empty.items() == ()
+
+
+def test_real_groupings_come_in_as_they_are(empty: Campaign, shared_data: Path) -> None:
+    from crowdclust_app.domain.response_table import ResponseTable
+    from crowdclust_app.io.tables import read_responses
+
+    folder = shared_data / "groupings" / "cocoa_wheel_incomplete"
+    records = read_responses(folder / "responses.csv")
+    report = import_table(empty, folder / "responses.csv")
+    assert report.added == len(records)
+    direct = ResponseTable.from_responses(record.response for record in records)
+    assert empty.table().fingerprint() == direct.fingerprint()
