@@ -1,3 +1,5 @@
 """Crowdclust: which categories an image collection falls into, from many people's partial groupings."""
 
-__version__ = "0.1.0"
+from crowdclust_app.version import __version__
+
+__all__ = ["__version__"]

@@ -132,8 +132,8 @@ def _write_log(text: str, args: Namespace) -> str:
     import platform
     from datetime import datetime
 
-    from crowdclust_app import __version__
     from crowdclust_app.services.folders import log_folder
+    from crowdclust_app.version import __version__
 
     now = datetime.now().astimezone()
     path = log_folder() / f"fault-{now:%Y%m%d-%H%M%S-%f}.log"

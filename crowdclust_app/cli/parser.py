@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from crowdclust_app import __version__
 from crowdclust_app.cli import aggregate
+from crowdclust_app.version import __version__
 
 # The names of services.fitting.METHODS, which cannot be imported here: it takes numpy, and --help has to be quick.
 METHODS = ("crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")

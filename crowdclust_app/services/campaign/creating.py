@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdclust_app import __version__
 from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION, Item, ItemStatus, PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
@@ -19,6 +18,7 @@ from crowdclust_app.services.campaign.image_root import relative_root
 from crowdclust_app.services.campaign.planning import planned_hits
 from crowdclust_app.services.campaign.scanning import ScanReport, scan_images
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.version import __version__
 
 if TYPE_CHECKING:
     from crowdclust_app.storage.connection import Connection

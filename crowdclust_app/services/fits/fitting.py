@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdclust_app import __version__
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
@@ -27,6 +26,7 @@ from crowdclust_app.services.fits.stability import cluster_stability
 from crowdclust_app.services.fits.summary import compare_with_truth, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.stages.stages import find_stage
+from crowdclust_app.version import __version__
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.crowdclustering import Crowdclustering

@@ -8,7 +8,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdclust_app import __version__
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.domain.report import Block, Figure, Paragraph, Report, Section
@@ -28,6 +27,7 @@ from crowdclust_app.services.exchange.reporting.tree import tree_section
 from crowdclust_app.services.exchange.result_tables import Fitted, heldout_of_workers
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, rank_plot
+from crowdclust_app.version import __version__
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
