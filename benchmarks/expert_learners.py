@@ -25,7 +25,7 @@ _NOTHING: dict[str, list[Any]] = {"task": [], "worker": [], "label": []}
 @contextmanager
 def _quietly() -> Iterator[None]:
     """A fit that ends too early is a figure like any other."""
-    from crowdclust_app.inference.aggregators import NotConvergedWarning
+    from crowdclust_app.domain.errors import NotConvergedWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)

@@ -55,7 +55,8 @@ def read_cases(method: str, cases: Cases, test: Any, cancel: CancelToken | None 
 
 
 def _fitted(cases: Cases, X: Any, cancel: CancelToken | None) -> LogisticExperts:
-    from crowdclust_app.inference.aggregators import LabelTable, NotConvergedWarning
+    from crowdclust_app.domain.errors import NotConvergedWarning
+    from crowdclust_app.inference.aggregators import LabelTable
     from crowdclust_app.inference.experts import LogisticExperts
 
     item, worker = np.nonzero(cases.said >= 0)

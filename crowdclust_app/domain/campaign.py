@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 
 FILE_SUFFIX = ".crowdclust"
 """How the name of a campaign's file ends."""
@@ -39,13 +39,13 @@ class PlanSettings:
 
     def __post_init__(self) -> None:
         if self.items_per_hit < 2:
-            raise UserError("a HIT needs at least 2 items", todo="raise the items per HIT (M)")
+            raise InvalidInputError("a HIT needs at least 2 items", todo="raise the items per HIT (M)")
         if self.redundancy < 1:
-            raise UserError("the redundancy V must be at least 1", todo="raise V")
+            raise InvalidInputError("the redundancy V must be at least 1", todo="raise V")
         if self.workers_per_hit < 1:
-            raise UserError("each HIT needs at least 1 worker", todo="raise the workers per HIT (R)")
+            raise InvalidInputError("each HIT needs at least 1 worker", todo="raise the workers per HIT (R)")
         if self.seed < 0:
-            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+            raise InvalidInputError("the seed must not be negative", todo="choose 0 or a larger whole number")
         for name, value in (
             ("number of items per HIT (M)", self.items_per_hit),
             ("redundancy (V)", self.redundancy),
@@ -53,7 +53,7 @@ class PlanSettings:
             ("seed", self.seed),
         ):
             if value > LARGEST_NUMBER:
-                raise UserError(f"the {name} is too large", todo=f"choose {LARGEST_NUMBER:,} at most")
+                raise InvalidInputError(f"the {name} is too large", todo=f"choose {LARGEST_NUMBER:,} at most")
 
 
 class ItemStatus(StrEnum):

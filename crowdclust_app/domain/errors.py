@@ -1,7 +1,8 @@
 """Errors that a user can read.
 
 `UserError` is for everything the user can mend: the command line prints it as one line and exits with 2, the
-window shows it in the error bar. Anything else that escapes is a fault of ours.
+window shows it in the error bar. Those who call from Python can catch the same errors by the built-in classes that
+they expect. Anything else that escapes is an internal error.
 """
 
 from __future__ import annotations
@@ -28,9 +29,24 @@ class UserError(CrowdclustError):
         self.what = what
         self.where = where
         self.todo = todo
-        place = f"{where}: " if where else ""
-        advice = f"; {todo}" if todo else ""
-        super().__init__(f"{place}{what}{advice}.")
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        advice = f"; {self.todo}" if self.todo else ""
+        return f"{place}{self.what}{advice}."
+
+
+class InvalidInputError(UserError, ValueError):
+    """A parameter or data that cannot be used."""
+
+
+class NotFittedError(UserError, ValueError, AttributeError):
+    """A result was asked of an estimator before `fit`."""
+
+
+class NotConvergedWarning(UserWarning):
+    """The iterations ended before the result stood still."""
 
 
 class Cancelled(CrowdclustError):  # noqa: N818 - a request of the user, not a fault

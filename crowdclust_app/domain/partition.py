@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 
 SAME = 1
 DIFFERENT = -1
@@ -70,22 +70,22 @@ def groups_from_pair_labels(n_items: int, pairs: Iterable[tuple[int, int, int]])
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When a pair is missing, contradicts itself, or the labels are not transitive.
     """
     relation = np.zeros((n_items, n_items), dtype=np.int8)
     np.fill_diagonal(relation, SAME)
     for a, b, label in pairs:
         if label not in (SAME, DIFFERENT):
-            raise UserError(f"pair label {label} is neither 1 nor -1")
+            raise InvalidInputError(f"pair label {label} is neither 1 nor -1")
         if relation[a, b] not in (0, label):
-            raise UserError(f"the pair ({a}, {b}) is labelled both same and different")
+            raise InvalidInputError(f"the pair ({a}, {b}) is labelled both same and different")
         relation[a, b] = relation[b, a] = label
     missing = np.argwhere(relation == 0)
     if missing.size:
         a, b = missing[0]
-        raise UserError(f"the pair ({a}, {b}) has no label, so the groups are not determined")
+        raise InvalidInputError(f"the pair ({a}, {b}) has no label, so the groups are not determined")
     numbers = np.argmax(relation == SAME, axis=1)
     if not np.array_equal(relation == SAME, numbers[:, None] == numbers[None, :]):
-        raise UserError("the pair labels are not transitive, so they are nobody's grouping")
+        raise InvalidInputError("the pair labels are not transitive, so they are nobody's grouping")
     return canonical_groups(numbers.tolist())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.partition import canonical_groups
 
 
@@ -34,10 +34,10 @@ class Response:
 
     def __post_init__(self) -> None:
         if len(self.items) != len(self.groups):
-            raise UserError(f"the response of {self.worker} to {self.hit} has items without a group")
+            raise InvalidInputError(f"the response of {self.worker} to {self.hit} has items without a group")
         if len(set(self.items)) != len(self.items):
             twice = next(item for item in self.items if self.items.count(item) > 1)
-            raise UserError(f"the response of {self.worker} to {self.hit} has the item {twice} twice")
+            raise InvalidInputError(f"the response of {self.worker} to {self.hit} has the item {twice} twice")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 
 SEPARATOR = "/"
 _PART = re.compile(r"([1-9][0-9]{0,8})(?:\.([2-9]|[1-9][0-9]{1,8}))?")
@@ -88,7 +88,7 @@ def stage_parts(name: str) -> tuple[str, int] | None:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When no stage can have this name.
     """
     if name == WHOLE_COLLECTION:
@@ -96,7 +96,7 @@ def stage_parts(name: str) -> tuple[str, int] | None:
     parent, _, last = name.rpartition(SEPARATOR)
     match = _PART.fullmatch(last)
     if match is None or not parent:
-        raise UserError(f"{name} is no name of a stage", todo="write all, all/1, all/1/2 and so on")
+        raise InvalidInputError(f"{name} is no name of a stage", todo="write all, all/1, all/1/2 and so on")
     stage_parts(parent)
     return parent, int(match[1])
 

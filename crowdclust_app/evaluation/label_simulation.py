@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -97,14 +97,14 @@ def regular_assignment(
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When there is no such graph.
     """
     edges = n_tasks * workers_per_task
     n_workers, left = divmod(edges, tasks_per_worker)
     if left or n_workers < workers_per_task or n_tasks < tasks_per_worker:
         what = f"{n_tasks} tasks of {workers_per_task} labels cannot be dealt to workers of {tasks_per_worker} each"
-        raise UserError(what, todo="choose numbers that divide, and enough tasks")
+        raise InvalidInputError(what, todo="choose numbers that divide, and enough tasks")
     task = np.repeat(np.arange(n_tasks), workers_per_task)
     worker = rng.permutation(np.repeat(np.arange(n_workers), tasks_per_worker))
     for _ in range(_ROUNDS):
@@ -114,7 +114,7 @@ def regular_assignment(
         twice = np.setdiff1d(np.arange(edges), first)
         for edge, other in zip(twice, rng.integers(0, edges, len(twice)), strict=True):
             worker[edge], worker[other] = worker[other], worker[edge]
-    raise UserError("no graph without double edges was found", todo="take more tasks, or fewer labels a task")
+    raise InvalidInputError("no graph without double edges was found", todo="take more tasks, or fewer labels a task")
 
 
 def simulate_regular(

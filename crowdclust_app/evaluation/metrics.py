@@ -7,6 +7,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.errors import InvalidInputError
+
 Labels = Sequence[Hashable] | NDArray[np.generic]
 
 
@@ -27,12 +29,12 @@ def contingency(a: Labels, b: Labels) -> tuple[NDArray[np.int64], NDArray[np.int
 
     Raises
     ------
-    ValueError
+    InvalidInputError
         When the two do not have the same length, or have none.
     """
     first, second = _numbers(a), _numbers(b)
     if len(first) != len(second) or not len(first):
-        raise ValueError(f"two clusterings of the same items are needed, not of {len(first)} and {len(second)}")
+        raise InvalidInputError(f"two clusterings of the same items are needed, not of {len(first)} and {len(second)}")
     width = int(second.max()) + 1
     pairs, cells = np.unique(first * width + second, return_counts=True)
     rows, columns = np.bincount(first)[pairs // width], np.bincount(second)[pairs % width]

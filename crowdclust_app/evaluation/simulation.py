@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.sampling.plan import make_plan
@@ -62,19 +62,21 @@ class SimulationSettings:
 
     def __post_init__(self) -> None:
         if not 1 <= self.clusters <= self.items:
-            raise UserError(f"{self.items} items cannot fall into {self.clusters} clusters", todo="lower the clusters")
+            raise InvalidInputError(
+                f"{self.items} items cannot fall into {self.clusters} clusters", todo="lower the clusters"
+            )
         if self.workers < self.workers_per_hit:
             what = f"a HIT needs {self.workers_per_hit} different workers and there are {self.workers}"
-            raise UserError(what, todo="raise the workers or lower the workers per HIT")
+            raise InvalidInputError(what, todo="raise the workers or lower the workers per HIT")
         if not 0 <= self.random_workers <= self.workers:
             what = f"{self.random_workers} of {self.workers} workers cannot be random"
-            raise UserError(what, todo="lower the random workers")
+            raise InvalidInputError(what, todo="lower the random workers")
         for name, value in (("noise", self.noise), ("coarse", self.coarse)):
             if not 0 <= value <= 1:
-                raise UserError(f"the {name} {value:g} is not a share", todo="choose a number from 0 to 1")
+                raise InvalidInputError(f"the {name} {value:g} is not a share", todo="choose a number from 0 to 1")
         if not 1 <= self.size_ratio < float("inf"):
             what = f"the largest category cannot be {self.size_ratio:g} times as large as the smallest"
-            raise UserError(what, todo="choose 1 or more")
+            raise InvalidInputError(what, todo="choose 1 or more")
         _ = self.plan
 
     @property
@@ -251,7 +253,7 @@ def tall_red_campaign(settings: TallRedSettings, item_names: Sequence[str] | Non
     ]
     if len(workers) < settings.workers_per_hit:
         what = f"a HIT needs {settings.workers_per_hit} different workers and there are {len(workers)}"
-        raise UserError(what, todo="raise the workers or lower the workers per HIT")
+        raise InvalidInputError(what, todo="raise the workers or lower the workers per HIT")
     names = tuple(item_names) if item_names is not None else _numbered("item", settings.items)
     table = _answer(settings.plan, names, truth, workers, np.ones(len(workers)), even=True, rng=rng)
     return SimulatedCampaign(table, tuple(TALL_RED_CATEGORIES[k] for k in truth), tuple(workers), TALL_RED_CATEGORIES)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from crowdclust_app.domain.errors import InvalidInputError, NotFittedError
 
 
 class Parameters:
@@ -27,10 +29,22 @@ class Parameters:
         """Change parameters by name."""
         unknown = set(parameters) - set(self._parameter_names())
         if unknown:
-            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
+            raise InvalidInputError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}")
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
+
+    def _check_fitted(self) -> None:
+        """Raise `NotFittedError` before the first fit; the names of what a fit gives end in `_`."""
+        if not any(name.endswith("_") for name in vars(self)):
+            raise NotFittedError(f"{type(self).__name__} is not fitted yet", todo="fit it first")
+
+    if not TYPE_CHECKING:  # a type checker is to find misspelt names
+
+        def __getattr__(self, name: str) -> Any:
+            if name.endswith("_") and not name.startswith("_"):
+                self._check_fitted()
+            raise AttributeError(f"{type(self).__name__} has no {name}", name=name, obj=self)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.sampling.coverage import component_labels, count_distinct_pairs
 
 # Showings (HITs times items a HIT) of the largest plan, 0.8 GB of item numbers; far beyond what people can sort.
@@ -88,18 +88,18 @@ def make_plan(n_items: int, settings: PlanSettings) -> Plan:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When there are fewer than 2 items, or the plan would be absurdly large.
     """
     if n_items < 2:
         have = "there is only 1 item" if n_items == 1 else "there are no items"
-        raise UserError(f"{have}, and a plan needs at least 2", todo="add images and try again")
+        raise InvalidInputError(f"{have}, and a plan needs at least 2", todo="add images and try again")
     size = settings.items_per_hit
     if n_items <= size:
         return Plan(n_items, settings, (np.arange(n_items, dtype=np.int64),))
     n_hits = -(-n_items * settings.redundancy // size)
     if n_hits * size > MAX_SHOWINGS:
-        raise UserError(
+        raise InvalidInputError(
             f"{n_hits:,} HITs of {size:,} items are more than this program plans", todo="lower the redundancy (V)"
         )
     n_fixed = -(-size // settings.redundancy)

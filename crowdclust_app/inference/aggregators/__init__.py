@@ -24,7 +24,7 @@ from crowdclust_app.inference.aggregators.confusion_matrices import (
 )
 from crowdclust_app.inference.aggregators.continuous import Continuous
 from crowdclust_app.inference.aggregators.gibbs import Gibbs
-from crowdclust_app.inference.aggregators.iterations import FitStep, NotConvergedWarning
+from crowdclust_app.inference.aggregators.iterations import FitStep
 from crowdclust_app.inference.aggregators.kos import KOS, NormalisedKOS
 from crowdclust_app.inference.aggregators.label_table import LabelTable, encode_labels
 from crowdclust_app.inference.aggregators.one_coin import EM, ApproximateMeanField, MeanField
@@ -52,7 +52,6 @@ __all__ = [
     "MaxProduct",
     "MeanField",
     "NormalisedKOS",
-    "NotConvergedWarning",
     "OnlineSBIC",
     "Ordinal",
     "SoftVote",

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations, NotConvergedWarning
+from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning
+from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import (
     TIES,
     LabelPosterior,
@@ -166,7 +166,7 @@ class Aggregator(Parameters):
 
         Raises
         ------
-        UserError
+        InvalidInputError
             When parameters or labels do not allow this method.
         Cancelled
             When `cancel` says so.
@@ -239,7 +239,9 @@ class Aggregator(Parameters):
         number = {task: position for position, task in enumerate(self.tasks_)}
         unknown = [task for task in tasks if task not in number]
         if unknown:
-            raise UserError(f"the task {unknown[0]} was not in the fit", todo="fit with all tasks you ask about")
+            raise InvalidInputError(
+                f"the task {unknown[0]} was not in the fit", todo="fit with all tasks you ask about"
+            )
         return np.array([number[task] for task in tasks], dtype=np.int64)
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
@@ -248,22 +250,24 @@ class Aggregator(Parameters):
 
     def _validate(self, table: LabelTable) -> None:
         if self.ties not in TIES:
-            raise UserError(f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}")
+            raise InvalidInputError(
+                f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}"
+            )
         check_prior(self._prior, self.takes_discrete_prior, self.name)
         prevalence_of(self.prevalence, table)
         if table.n_tasks * table.n_classes > MOST_CELLS:
             what = f"the labels have {table.n_classes:,} different values, too many for classes"
-            raise UserError(what, todo="take continuous if they are measurements")
+            raise InvalidInputError(what, todo="take continuous if they are measurements")
         if table.n_classes < self.fewest_classes:
             what = f"{self.name} needs two classes and every label is {table.classes[0]}"
-            raise UserError(what, todo="declare the other class too, or take majority")
+            raise InvalidInputError(what, todo="declare the other class too, or take majority")
         if self.most_classes is not None and table.n_classes > self.most_classes:
             what = f"{self.name} is for {self.most_classes} classes and the labels have {table.n_classes}"
-            raise UserError(what, todo="take dawid-skene, em, amf, mf, majority or soft-vote")
+            raise InvalidInputError(what, todo="take dawid-skene, em, amf, mf, majority or soft-vote")
 
     def _check_iterations(self) -> None:
         if (self.max_iterations is not None and self.max_iterations < 1) or not self.tolerance >= 0:
-            raise UserError("max_iterations is below 1 or the tolerance below 0", todo="take 100 and 1e-6")
+            raise InvalidInputError("max_iterations is below 1 or the tolerance below 0", todo="take 100 and 1e-6")
 
     @property
     def _prior(self) -> Prior:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 
 Codes = NDArray[np.int64]
 _TRUTH_WORDS = {"true": "1", "false": "0"}
@@ -58,10 +58,10 @@ def plain_column(column: Any) -> _Column:
         return [None if hidden else value for value, hidden in zip(column.data.tolist(), _mask(column), strict=True)]
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
-            raise UserError("a column of labels is not one-dimensional", todo="give one entry a label")
+            raise InvalidInputError("a column of labels is not one-dimensional", todo="give one entry a label")
         return column if column.dtype.kind in "iub" else list(column.tolist())
     if isinstance(column, str) or not isinstance(column, Iterable):
-        raise UserError("a column of labels is not a list", todo="give one entry a label")
+        raise InvalidInputError("a column of labels is not a list", todo="give one entry a label")
     return list(column)
 
 
@@ -147,7 +147,9 @@ def encode_names(column: _Column) -> tuple[tuple[Hashable, ...], Codes]:
     try:
         found, codes = _number(column)
     except TypeError:
-        raise UserError("a task or worker is not a name", todo="use text or numbers for tasks and workers") from None
+        raise InvalidInputError(
+            "a task or worker is not a name", todo="use text or numbers for tasks and workers"
+        ) from None
     if isinstance(column, np.ndarray):
         return tuple(found), codes
     if set(map(type, found)) == {str} and "" not in found and not any(map(str.isspace, found)):
@@ -168,7 +170,7 @@ def encode_classes(column: _Column, declared: Sequence[Hashable] | None) -> tupl
     try:
         unique, position = _number(column)
     except TypeError:
-        raise UserError("a label is not a value", todo="use text, numbers or truth values for labels") from None
+        raise InvalidInputError("a label is not a value", todo="use text, numbers or truth values for labels") from None
     keys = ["" if _is_missing(value) else label_key(value) for value in unique]
     classes = _declared(declared) if declared is not None else _found(unique, keys)
     code = {key: index for index, key in enumerate(classes)}
@@ -176,7 +178,9 @@ def encode_classes(column: _Column, declared: Sequence[Hashable] | None) -> tupl
     for key in keys:
         if key not in code:
             named = ", ".join(map(str, classes.values()))
-            raise UserError(f"the label {key} is not among the classes {named}", todo="declare it too or correct it")
+            raise InvalidInputError(
+                f"the label {key} is not among the classes {named}", todo="declare it too or correct it"
+            )
     codes = np.array([code[key] for key in keys], dtype=np.int64)
     return tuple(classes.values()), codes[position]
 
@@ -187,10 +191,10 @@ def _declared(classes: Sequence[Hashable]) -> dict[str, Hashable]:
         key = "" if _is_missing(value) else label_key(value)
         if not key or key in found:
             reason = "is there twice" if key else "is empty"
-            raise UserError(f"the declared class {key} {reason}", todo="name each class once")
+            raise InvalidInputError(f"the declared class {key} {reason}", todo="name each class once")
         found[key] = value
     if not found:
-        raise UserError("no class is declared", todo="name the classes or leave them out")
+        raise InvalidInputError("no class is declared", todo="name the classes or leave them out")
     return found
 
 

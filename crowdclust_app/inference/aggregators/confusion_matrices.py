@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import MOST_CELLS, Aggregator
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior, normalise
@@ -31,7 +31,7 @@ class _Confusion(Aggregator):
         super()._validate(table)
         if table.n_workers * table.n_classes**2 > MOST_CELLS:
             what = f"{self.name} needs a matrix a worker, too large with {table.n_classes:,} classes"
-            raise UserError(what, todo="take em or majority")
+            raise InvalidInputError(what, todo="take em or majority")
 
     def _pseudo_counts(self, classes: int) -> Floats:
         """Counts of each answer (column) for each true class (row) that stand for the prior."""

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator
 from crowdclust_app.inference.aggregators.columns import number_of
 from crowdclust_app.inference.aggregators.iterations import Iterations
@@ -43,7 +43,7 @@ class Continuous(Aggregator):
         numbers = [number_of(value) for value in table.classes]
         if any(number is None for number in numbers):
             name = table.classes[numbers.index(None)]
-            raise UserError(f"continuous needs numbers and a label is {name}", todo="take a method for classes")
+            raise InvalidInputError(f"continuous needs numbers and a label is {name}", todo="take a method for classes")
         rows = table.canonical
         labels = np.array(numbers, dtype=np.float64)[rows.label]
         self._alternate(table, rows, labels, run)
@@ -98,4 +98,6 @@ class Continuous(Aggregator):
 
     def predict_proba(self, tasks: Sequence[Hashable] | None = None) -> Floats:
         """Refuse: a measurement has no classes (see `values_sd_`)."""
-        raise UserError("continuous gives values and no class probabilities", todo="take predict and values_sd_")
+        raise InvalidInputError(
+            "continuous gives values and no class probabilities", todo="take predict and values_sd_"
+        )

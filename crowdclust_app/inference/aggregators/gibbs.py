@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator, Common
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior
@@ -57,7 +57,7 @@ class Gibbs(Aggregator):
         from crowdclust_app.inference.aggregators.gibbs_kernels import gibbs_sweeps
 
         if self.chains < 1 or self.burn_in < 0 or self.samples < 1:
-            raise UserError("chains, burn_in or samples is too small", todo="take 4, 200 and 500")
+            raise InvalidInputError("chains, burn_in or samples is too small", todo="take 4, 200 and 500")
         rows = table.canonical
         prevalence, estimated = self._start_prevalence(table)
         start = self._start_shares(table)[:, 1]

@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from crowdclust_app.domain.cancellation import CancelToken
 
 
-class NotConvergedWarning(UserWarning):
-    """The iterations ended before the result stood still."""
-
-
 @dataclass(frozen=True, slots=True)
 class FitStep:
     """One iteration of a fit.

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
 
 Ties = Literal["undecided", "random", "prior"]
@@ -100,23 +100,25 @@ def check_prior(prior: Prior, takes_discrete: bool, name: str) -> None:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         Saying what is wrong with it.
     """
     if isinstance(prior, Mapping):
         if not takes_discrete:
-            raise UserError(f"{name} takes a Beta prior only", todo="give two numbers such as 2,1")
+            raise InvalidInputError(f"{name} takes a Beta prior only", todo="give two numbers such as 2,1")
         shares = list(prior.values())
         good = bool(shares) and all(0 <= p <= 1 for p in prior) and all(w >= 0 for w in shares)
         if not good or not math.isclose(sum(shares), 1.0, abs_tol=1e-9):
-            raise UserError("the discrete prior is not a distribution", todo="give accuracies with shares of sum 1")
+            raise InvalidInputError(
+                "the discrete prior is not a distribution", todo="give accuracies with shares of sum 1"
+            )
         return
     try:
         alpha, beta = (float(number) for number in prior)
     except (TypeError, ValueError):
-        raise UserError(f"the prior {prior!r} is not two numbers", todo="give two such as 2,1") from None
+        raise InvalidInputError(f"the prior {prior!r} is not two numbers", todo="give two such as 2,1") from None
     if not (0 < alpha < math.inf and 0 < beta < math.inf):
-        raise UserError(f"the prior {alpha:g},{beta:g} is not above 0", todo="give two numbers such as 2,1")
+        raise InvalidInputError(f"the prior {alpha:g},{beta:g} is not above 0", todo="give two numbers such as 2,1")
 
 
 def prevalence_of(setting: Prevalence, table: LabelTable) -> Floats:
@@ -124,13 +126,15 @@ def prevalence_of(setting: Prevalence, table: LabelTable) -> Floats:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When it is not a distribution over the classes of the table.
     """
     count = table.n_classes
     if setting is None or isinstance(setting, str):
         if setting not in (None, "auto", "even"):
-            raise UserError(f"the prevalence {setting!r} is unknown", todo="take auto, even or a number like 0.5")
+            raise InvalidInputError(
+                f"the prevalence {setting!r} is unknown", todo="take auto, even or a number like 0.5"
+            )
         return np.full(count, 1.0 / count)
     if isinstance(setting, Sequence | np.ndarray):
         shares = np.asarray(setting, dtype=np.float64)
@@ -141,9 +145,9 @@ def prevalence_of(setting: Prevalence, table: LabelTable) -> Floats:
         shares = np.full(count, 1.0 / count)
     else:
         what = f"the prevalence {setting:g} is of two classes and the labels have {count}"
-        raise UserError(what, todo="take auto or even")
+        raise InvalidInputError(what, todo="take auto or even")
     if shares.shape != (count,) or not (shares > 0).all() or not math.isclose(float(shares.sum()), 1.0, abs_tol=1e-9):
-        raise UserError("the prevalence is not between 0 and 1", todo="take auto, even or a number like 0.5")
+        raise InvalidInputError("the prevalence is not between 0 and 1", todo="take auto, even or a number like 0.5")
     return shares
 
 

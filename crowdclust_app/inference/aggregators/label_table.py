@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.columns import encode_classes, encode_names, plain_column
 from crowdclust_app.inference.aggregators.columns import label_key as label_key  # it is found here too
 
@@ -169,20 +169,24 @@ def encode_labels(
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When nothing is left, a label is not among `classes`, or repeats conflict under `refuse`.
     """
     if repeats not in REPEATS:
-        raise UserError(f"the policy for repeats {repeats!r} is unknown", todo=f"take one of {', '.join(REPEATS)}")
+        raise InvalidInputError(
+            f"the policy for repeats {repeats!r} is unknown", todo=f"take one of {', '.join(REPEATS)}"
+        )
     columns = [plain_column(column) for column in (task, worker, label)]
     if len({len(column) for column in columns}) > 1:
-        raise UserError("the columns task, worker and label differ in length", todo="give one entry a label in each")
+        raise InvalidInputError(
+            "the columns task, worker and label differ in length", todo="give one entry a label in each"
+        )
     tasks, task_codes = encode_names(columns[0])
     workers, worker_codes = encode_names(columns[1])
     values, label_codes = encode_classes(columns[2], classes)
     present = (task_codes >= 0) & (worker_codes >= 0) & (label_codes >= 0)
     if not present.any():
-        raise UserError("there are no labels", todo="give at least one row with task, worker and label")
+        raise InvalidInputError("there are no labels", todo="give at least one row with task, worker and label")
     dropped = len(present) - int(present.sum())
     if dropped:
         task_codes, worker_codes, label_codes = (codes[present] for codes in (task_codes, worker_codes, label_codes))
@@ -195,7 +199,7 @@ def columns_of(table: Any) -> tuple[Any, Any, Any]:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When a column is missing.
     """
     found = []
@@ -204,7 +208,7 @@ def columns_of(table: Any) -> tuple[Any, Any, Any]:
             found.append(table[name])
         except (KeyError, ValueError, IndexError, TypeError):
             todo = "name the columns task, worker and label, or give three arrays"
-            raise UserError(f"the table has no column {name}", todo=todo) from None
+            raise InvalidInputError(f"the table has no column {name}", todo=todo) from None
     return found[0], found[1], found[2]
 
 
@@ -224,7 +228,7 @@ def _resolve_repeats(table: LabelTable) -> LabelTable:
     if table.repeats == "refuse" and conflicting:
         task, worker = divmod(int(again[0]), table.n_workers)
         what = f"{table.workers[worker]} labelled the task {table.tasks[task]} more than once and differently"
-        raise UserError(
+        raise InvalidInputError(
             f"{what} ({conflicting} such {'pair' if conflicting == 1 else 'pairs'})",
             todo="choose which repeats count: the first, the last or all",
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator
 from crowdclust_app.inference.aggregators.columns import number_of
 from crowdclust_app.inference.aggregators.confusion_matrices import TwoCoinEM
@@ -36,7 +36,9 @@ class Ordinal(Aggregator):
         super()._validate(table)
         numbers = all(number_of(value) is not None for value in table.classes)
         if table.n_classes > 2 and self.classes is None and not numbers:
-            raise UserError("ordinal needs ordered classes and these are names", todo="declare the classes in order")
+            raise InvalidInputError(
+                "ordinal needs ordered classes and these are names", todo="declare the classes in order"
+            )
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
         prevalence, estimated = self._start_prevalence(table)

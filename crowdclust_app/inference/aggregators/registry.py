@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator
 from crowdclust_app.inference.aggregators.belief_propagation import (
     BeliefPropagation,
@@ -57,11 +57,11 @@ def method_named(name: str) -> type[Aggregator]:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When there is none of that name.
     """
     if name not in METHODS:
-        raise UserError(f"there is no method {name}", todo=f"take one of {', '.join(METHODS)}")
+        raise InvalidInputError(f"there is no method {name}", todo=f"take one of {', '.join(METHODS)}")
     return METHODS[name]
 
 

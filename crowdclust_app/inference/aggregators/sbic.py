@@ -8,7 +8,7 @@ from typing import Literal, Unpack, get_args
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator, Common
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import SETTLED, LabelPosterior, log_odds_to_log_probabilities
@@ -28,14 +28,16 @@ def check_symmetry(alpha: float, beta: float, log_odds: float) -> None:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When `alpha = beta` and the classes are equally probable.
     """
     if alpha == beta and log_odds == 0.0:
         what = (
             f"with the prior {alpha:g},{beta:g} and even classes no label says anything and every task stays undecided"
         )
-        raise UserError(what, todo="take a prior whose first number is larger, such as 2,1, or another prevalence")
+        raise InvalidInputError(
+            what, todo="take a prior whose first number is larger, such as 2,1, or another prevalence"
+        )
 
 
 class _State:
@@ -79,7 +81,7 @@ class _Streaming(Aggregator):
     def _stream(self, table: LabelTable) -> tuple[Codes, Codes]:
         """Task of each label, and twice its worker plus the class, in the order in which they are taken in."""
         if self.order not in ORDERS:
-            raise UserError(f"the order {self.order!r} is unknown", todo=f"take one of {', '.join(ORDERS)}")
+            raise InvalidInputError(f"the order {self.order!r} is unknown", todo=f"take one of {', '.join(ORDERS)}")
         said = 2 * table.worker + table.label
         if self.order == "arrival":
             return table.task, said
@@ -187,13 +189,13 @@ class OnlineSBIC:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When the prior cannot break the symmetry.
     """
 
     def __init__(self, prior: tuple[float, float] = (2.0, 1.0), prevalence: float = 0.5) -> None:
         if not (min(prior) > 0 and 0 < prevalence < 1):
-            raise UserError("the prior or the prevalence is out of range", todo="take a prior like 2,1 and 0.5")
+            raise InvalidInputError("the prior or the prevalence is out of range", todo="take a prior like 2,1 and 0.5")
         self.prior = prior
         self.prevalence = prevalence
         self._start = math.log(prevalence) - math.log(1.0 - prevalence)

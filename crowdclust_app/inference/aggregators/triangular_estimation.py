@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior, log_odds_to_log_probabilities
@@ -102,4 +102,6 @@ def _refuse_too_many(tasks: Codes, table: LabelTable) -> None:
     pairs = min(shared, float(table.n_workers) ** 2)
     if pairs > MOST_PAIRS:
         what = f"te compares every two workers who share a task, here about {pairs / 2:,.0f} pairs"
-        raise UserError(what, todo=f"it takes up to {MOST_PAIRS // 2:,}; take another method, such as em2 or sbic-fast")
+        raise InvalidInputError(
+            what, todo=f"it takes up to {MOST_PAIRS // 2:,}; take another method, such as em2 or sbic-fast"
+        )

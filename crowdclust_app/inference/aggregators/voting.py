@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.base import Aggregator, Common
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior
@@ -59,7 +59,7 @@ class SoftVote(Aggregator):
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
         if not 0 <= self.pseudo_votes < np.inf:
-            raise UserError("pseudo_votes is below 0", todo="take 1")
+            raise InvalidInputError("pseudo_votes is below 0", todo="take 1")
         run.step(0.0)
         prevalence, estimated = self._start_prevalence(table)
         if estimated:

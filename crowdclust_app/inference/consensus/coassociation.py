@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.response_table import ResponseTable
 
 Floats = NDArray[np.float64]
@@ -108,11 +108,11 @@ def evidence_of(table: ResponseTable) -> CoAssociation:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When there is no pair label at all.
     """
     if table.n_pair_labels == 0:
-        raise UserError(
+        raise InvalidInputError(
             "there is nothing to fit: no response has two items or more", todo="collect or import responses first"
         )
     kept = table.take(np.flatnonzero(table.sizes >= 2))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.consensus import ensembles, nmf
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
@@ -92,7 +92,7 @@ class ConsensusClustering:
 
         Raises
         ------
-        UserError
+        InvalidInputError
             When a parameter is out of range, there is no pair label, or METIS is needed and missing.
         Cancelled
             When `cancel` asks for it; nothing fitted is changed then.
@@ -123,12 +123,12 @@ class ConsensusClustering:
 
     def _check(self) -> None:
         if self.method not in METHODS:
-            raise UserError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
+            raise InvalidInputError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
         for name in ("clusters", "restarts", "iterations"):
             if getattr(self, name) < 1:
-                raise UserError(f"the number of {name} must be at least 1", todo="raise it")
+                raise InvalidInputError(f"the number of {name} must be at least 1", todo="raise it")
         if self.seed < 0:
-            raise UserError("the seed must not be negative", todo="choose 0 or a larger whole number")
+            raise InvalidInputError("the seed must not be negative", todo="choose 0 or a larger whole number")
         if self.method in NEED_METIS:
             require_metis()
 

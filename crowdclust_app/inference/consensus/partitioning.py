@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.consensus.coassociation import Floats, Ints
 
 # METIS weighs edges by whole numbers; the heaviest gets this one (as in Strehl and Ghosh's own programs).
@@ -19,13 +19,13 @@ def require_metis() -> Any:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When it is not installed.
     """
     try:
         import pymetis
     except ImportError as error:
-        raise UserError(
+        raise InvalidInputError(
             "cspa, mcla and hbgf partition graphs with METIS, and the package pymetis is not installed",
             todo="install crowdclust[baselines] (it is published for Linux and macOS), or choose nmf or spectral",
         ) from error

@@ -19,7 +19,6 @@ All fields of a label aggregator are there as well (`labels_`, `accuracy_`, `not
 from __future__ import annotations
 
 from crowdclust_app.inference.experts.active_set import ActiveSet
-from crowdclust_app.inference.experts.features import InvalidInputError
 from crowdclust_app.inference.experts.gaussian_process import GaussianProcessExperts
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.logistic import LogisticExperts
@@ -30,7 +29,6 @@ __all__ = [
     "LEARNERS",
     "ActiveSet",
     "GaussianProcessExperts",
-    "InvalidInputError",
     "Kernel",
     "Learner",
     "LogisticExperts",

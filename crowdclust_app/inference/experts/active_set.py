@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats
 from crowdclust_app.inference.experts.crowd_learning import (
     LearnedCrowd,
@@ -24,7 +25,6 @@ from crowdclust_app.inference.experts.crowd_learning import (
     mirrored,
     stands_on_its_head,
 )
-from crowdclust_app.inference.experts.features import InvalidInputError
 from crowdclust_app.inference.experts.kernel import Kernel, squared_distances
 from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine, GaussianPosterior
 from crowdclust_app.inference.experts.propagation import Propagated, Sites, propagate
@@ -84,7 +84,7 @@ class ActiveSet:
 
         Raises
         ------
-        BadInput
+        InvalidInputError
             Saying which.
         """
         if self.rule not in RULES:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_posterior import log_odds_to_log_probabilities, normalise
 from crowdclust_app.inference.aggregators.label_table import Floats
-from crowdclust_app.inference.experts.features import InvalidInputError
 
 # Precision of the intercept's prior, which is to say none.
 _FREE = 1e-6

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_table import Floats, LabelTable, weighted_sums
-from crowdclust_app.inference.experts.features import InvalidInputError
 
 BetaPrior = tuple[float, float]
 BetaPriors = BetaPrior | Mapping[Hashable, BetaPrior]
@@ -56,7 +56,7 @@ def make_coins(
 
     Raises
     ------
-    BadInput
+    InvalidInputError
         When a prior is none, or sensitivity and specificity are asked of other than two classes.
     """
     size = table.n_classes
@@ -80,7 +80,7 @@ def check_beta(pair: BetaPrior, name: str) -> tuple[float, float]:
 
     Raises
     ------
-    BadInput
+    InvalidInputError
         When it is none.
     """
     try:

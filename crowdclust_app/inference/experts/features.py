@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_table import (
     Codes,
     Floats,
@@ -46,10 +46,6 @@ SIGN = (
     "mark some items whose answer is known as gold, which settles it"
 )
 MIRRORED = "most answers had to be read as their opposite to trust the workers on the whole: mark some items as gold"
-
-
-class InvalidInputError(UserError, ValueError):
-    """Features, labels or parameters that cannot be used; a `ValueError` for those who call from Python."""
 
 
 @contextmanager
@@ -89,7 +85,7 @@ class Scaling:
 
         Raises
         ------
-        BadInput
+        InvalidInputError
             When these rows have another number of columns, or a cell that is not a finite number.
         """
         X = check_matrix(X)
@@ -104,7 +100,7 @@ def check_matrix(X: Any) -> Floats:
 
     Raises
     ------
-    BadInput
+    InvalidInputError
         When they are none.
     """
     try:
@@ -181,9 +177,9 @@ def item_labels(
 
     Raises
     ------
-    BadInput
+    InvalidInputError
         When the names do not fit the rows, or a labelled task is not among them.
-    UserError
+    InvalidInputError
         As in `encode_labels`.
     """
     if isinstance(table, LabelTable):
@@ -221,7 +217,7 @@ def gold_codes(gold: Any, table: LabelTable) -> Codes:
 
     Raises
     ------
-    BadInput
+    InvalidInputError
         When they are no mapping, or a gold item is of a class that the labels do not have.
     """
     from crowdclust_app.inference.aggregators.label_table import label_key

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations, NotConvergedWarning
+from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning
+from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import TIES, Ties
 from crowdclust_app.inference.aggregators.label_table import REPEATS, Codes, Floats, LabelTable, Repeats
 from crowdclust_app.inference.experts.active_set import ActiveSet
 from crowdclust_app.inference.experts.features import (
-    InvalidInputError,
     Scaling,
     all_or_nothing,
     check_matrix,
@@ -167,7 +167,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
 
         Raises
         ------
-        BadInput
+        InvalidInputError
             When features, labels or parameters are none that can be learned from.
         Cancelled
             When `cancel` says so.
@@ -355,10 +355,6 @@ class GaussianProcessExperts(Parameters, ExpertResults):
         """Order who is there by how much an answer may tell, the best first; all of the fit when None."""
         self._check_fitted()
         return self._rank_workers(workers, honest_only)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "classes_"):
-            raise InvalidInputError(f"{self.name} is not fitted yet", todo="fit it first")
 
 
 def _pair(prior: Any) -> tuple[float, float]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_table import Codes, LabelTable, Repeats, columns_of, label_key
-from crowdclust_app.inference.experts.features import InvalidInputError, gold_codes, item_labels
+from crowdclust_app.inference.experts.features import gold_codes, item_labels
 
 
 def name_rows(count: int, items: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
@@ -38,7 +39,7 @@ def encode(
 
     Raises
     ------
-    BadInput
+    InvalidInputError
         When there are not two classes, or a task is not among the items.
     """
     if isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.names is None:

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning
 from crowdclust_app.inference.aggregators.base import Aggregator
-from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations, NotConvergedWarning
+from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import (
     LabelPosterior,
     Prevalence,
@@ -31,7 +32,6 @@ from crowdclust_app.inference.aggregators.reliability import Reliability, estima
 from crowdclust_app.inference.experts import classifiers, coins, features
 from crowdclust_app.inference.experts.coin_em import EMResult, Problem, learn
 from crowdclust_app.inference.experts.coins import BetaPriors
-from crowdclust_app.inference.experts.features import InvalidInputError
 
 # Beta priors of the coins with features, and without: the one label that each row begins with in `DawidSkene`.
 _USUAL_PRIOR, _PRIOR_ALONE = (2.0, 2.0), (5 / 3, 4 / 3)
@@ -161,9 +161,9 @@ class LogisticExperts(Aggregator):
 
         Raises
         ------
-        BadInput
+        InvalidInputError
             When features, labels, gold items or parameters cannot be used.
-        UserError
+        InvalidInputError
             As in `Aggregator.fit`.
         Cancelled
             When `cancel` says so.
@@ -226,11 +226,10 @@ class LogisticExperts(Aggregator):
 
         Raises
         ------
-        BadInput
+        InvalidInputError
             When they do not fit those that were learnt from.
         """
-        if not hasattr(self, "classes_"):
-            raise InvalidInputError(f"{self.name} is not fitted yet", todo="fit it first")
+        self._check_fitted()
         if X is None:
             return self.probabilities_
         X = features.check_matrix(X)

@@ -191,7 +191,7 @@ class DenseEngine:
 
         Raises
         ------
-        Improper
+        NotPositiveDefiniteError
             When there is no proper Gaussian.
         """
         K = self.covariances
@@ -294,7 +294,7 @@ class FactorEngine:
 
         Raises
         ------
-        Improper
+        NotPositiveDefiniteError
             When there is no proper Gaussian.
         """
         F = self.factor

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior, Ties, decide
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
 from crowdclust_app.inference.aggregators.reliability import Reliability, estimate_reliability
 from crowdclust_app.inference.experts.active_set import ActiveSet, predict_in_chunks
 from crowdclust_app.inference.experts.crowd_learning import honesty_of
-from crowdclust_app.inference.experts.features import NO_FEATURES, InvalidInputError
+from crowdclust_app.inference.experts.features import NO_FEATURES
 from crowdclust_app.inference.experts.fitting import State
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.next_question import (

@@ -23,7 +23,7 @@ def cholesky(matrix: Floats) -> Floats:
 
     Raises
     ------
-    Improper
+    NotPositiveDefiniteError
         When it is not positive definite.
     """
     try:
@@ -92,7 +92,7 @@ def factor_and_inverse(matrix: Floats) -> tuple[Floats, Floats]:
 
     Raises
     ------
-    Improper
+    NotPositiveDefiniteError
         When it is not positive definite.
     """
     size = len(matrix)

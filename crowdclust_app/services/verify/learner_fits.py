@@ -108,7 +108,7 @@ def fit_learner(
     UserError
         When labels or features do not allow it.
     """
-    from crowdclust_app.inference.aggregators import NotConvergedWarning
+    from crowdclust_app.domain.errors import NotConvergedWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)

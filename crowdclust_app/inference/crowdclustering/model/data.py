@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.kernels.arrays import (
     FEATURES,
@@ -77,11 +77,11 @@ def labels_of(table: ResponseTable, consensus: bool) -> PairLabelData:
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When there is no pair label at all.
     """
     if table.n_pair_labels == 0:
-        raise UserError(
+        raise InvalidInputError(
             "there is nothing to fit: no response has two items or more",
             todo="collect or import responses first",
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.canonical_order import Ordered, ordered
@@ -247,7 +247,7 @@ class Crowdclustering:
 
         Raises
         ------
-        UserError
+        InvalidInputError
             When a parameter is out of range or there is no pair label.
         Cancelled
             When `cancel` asks for it; nothing fitted is changed then.
@@ -320,9 +320,11 @@ class Crowdclustering:
         """The parameters, checked."""
         for name, value in (("dimensions", self.dimensions), ("label weight", self.label_weight)):
             if isinstance(value, str) and value != AUTO:
-                raise UserError(f"the {name} must be a number or 'auto', not {value!r}")
+                raise InvalidInputError(f"the {name} must be a number or 'auto', not {value!r}")
         if self.folds == 0 and (self.clusters == "heldout" or AUTO in (self.dimensions, self.label_weight)):
-            raise UserError("without folds nothing can be chosen by held-out responses", todo="choose 2 folds or more")
+            raise InvalidInputError(
+                "without folds nothing can be chosen by held-out responses", todo="choose 2 folds or more"
+            )
         dimensions = USUAL_DIMENSIONS if isinstance(self.dimensions, str) else self.dimensions
         freedom = dimensions + 2.0 if self.degrees_of_freedom is None else self.degrees_of_freedom
         return Settings(

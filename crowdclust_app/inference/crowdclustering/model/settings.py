@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError
 
 WORKER_PRIORS = ("independent", "shared")
 
@@ -67,7 +67,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("dimensions", "starts", "layer_rounds", "max_iterations"):
             if not getattr(self, name) >= 1:
-                raise UserError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+                raise InvalidInputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
         for name in (
             "weight_variance",
             "bias_variance",
@@ -78,19 +78,25 @@ class Settings:
         ):
             value = getattr(self, name)
             if not 0 < value < float("inf"):
-                raise UserError(f"the {name.replace('_', ' ')} must be a positive number, not {value}")
+                raise InvalidInputError(f"the {name.replace('_', ' ')} must be a positive number, not {value}")
         if not 0 < self.label_weight <= 1:
-            raise UserError(f"the label weight must be above 0 and at most 1, not {self.label_weight}")
+            raise InvalidInputError(f"the label weight must be above 0 and at most 1, not {self.label_weight}")
         if not self.dimensions - 1 < self.degrees_of_freedom < float("inf"):
-            raise UserError(f"the degrees of freedom must be above dimensions - 1, not {self.degrees_of_freedom}")
+            raise InvalidInputError(
+                f"the degrees of freedom must be above dimensions - 1, not {self.degrees_of_freedom}"
+            )
         if not self.tolerance >= 0:
-            raise UserError(f"the tolerance must not be negative, not {self.tolerance}")
+            raise InvalidInputError(f"the tolerance must not be negative, not {self.tolerance}")
         if self.worker_prior not in WORKER_PRIORS:
-            raise UserError(f"the worker prior must be one of {', '.join(WORKER_PRIORS)}, not {self.worker_prior!r}")
+            raise InvalidInputError(
+                f"the worker prior must be one of {', '.join(WORKER_PRIORS)}, not {self.worker_prior!r}"
+            )
         if self.seed < 0:
-            raise UserError(f"the seed must not be negative, not {self.seed}")
+            raise InvalidInputError(f"the seed must not be negative, not {self.seed}")
         wanted: object = self.clusters
         if wanted not in ("bound", "heldout") and not (isinstance(wanted, int) and wanted >= 1):
-            raise UserError(f"clusters must be 'bound', 'heldout' or a number of at least 1, not {self.clusters!r}")
+            raise InvalidInputError(
+                f"clusters must be 'bound', 'heldout' or a number of at least 1, not {self.clusters!r}"
+            )
         if self.folds != 0 and self.folds < 2:
-            raise UserError(f"the folds must be 0, for none, or at least 2, not {self.folds}")
+            raise InvalidInputError(f"the folds must be 0, for none, or at least 2, not {self.folds}")

@@ -72,7 +72,7 @@ def refit(
 
     Raises
     ------
-    UserError
+    InvalidInputError
         When there is no pair label.
     Cancelled
         When asked to stop.

@@ -7,7 +7,7 @@ import pytest
 from label_tables import simulated
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.errors import Cancelled, NotConvergedWarning, UserError
 from crowdclust_app.inference.aggregators import (
     KOS,
     METHODS,
@@ -16,7 +16,6 @@ from crowdclust_app.inference.aggregators import (
     FastSBIC,
     Gibbs,
     Majority,
-    NotConvergedWarning,
     OnlineSBIC,
     SoftVote,
     SortedSBIC,

@@ -44,7 +44,7 @@ def labelled(shape: str) -> tuple[LabelTable, np.ndarray]:
     return table, truth
 
 
-@pytest.mark.filterwarnings("ignore::crowdclust_app.inference.aggregators.NotConvergedWarning")
+@pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
 @pytest.mark.parametrize("shape", list(SHAPES))
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_many_labels_in_any_shape_are_a_result(name: str, shape: str) -> None:

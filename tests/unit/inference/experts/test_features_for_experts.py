@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import InvalidInputError, UserError
 from crowdclust_app.inference.aggregators import encode_labels
 from crowdclust_app.inference.experts import features
-from crowdclust_app.inference.experts.features import InvalidInputError, fill_missing, fit_scaling, item_labels
+from crowdclust_app.inference.experts.features import fill_missing, fit_scaling, item_labels
 
 
 def test_columns_come_to_one_scale_and_constant_ones_to_nothing() -> None:

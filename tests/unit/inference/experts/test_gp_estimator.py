@@ -10,10 +10,10 @@ import pytest
 from gp_problems import labelled_clusters
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.errors import Cancelled, InvalidInputError, NotConvergedWarning, NotFittedError, UserError
 from crowdclust_app.inference.aggregators import DawidSkene
-from crowdclust_app.inference.aggregators.iterations import FitStep, NotConvergedWarning
-from crowdclust_app.inference.experts import ActiveSet, GaussianProcessExperts, InvalidInputError
+from crowdclust_app.inference.aggregators.iterations import FitStep
+from crowdclust_app.inference.experts import ActiveSet, GaussianProcessExperts
 from crowdclust_app.inference.experts.features import NO_FEATURES, SIGN
 from crowdclust_app.inference.experts.next_question import entropy
 from crowdclust_app.inference.experts.remarks import GOLD_CONTRADICTS
@@ -136,7 +136,7 @@ def test_names_that_do_not_fit_are_refused() -> None:
     for items, what in ((["a", "a"], "a has two rows"), (["a"], "1 names of items for 2 rows")):
         with pytest.raises(UserError, match=what):
             quick().fit(np.ones((2, 1)), {"task": ["a"], "worker": [1], "label": [1]}, items=items)
-    with pytest.raises(UserError, match="not fitted"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         quick().predict_proba()
     with pytest.raises(UserError, match="of the class 7"):
         quick().fit(np.ones((2, 1)), np.ones((2, 1)), gold={0: 7})

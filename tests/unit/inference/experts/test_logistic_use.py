@@ -12,10 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.inference.aggregators import NotConvergedWarning, encode_labels
+from crowdclust_app.domain.errors import Cancelled, InvalidInputError, NotConvergedWarning, NotFittedError, UserError
+from crowdclust_app.inference.aggregators import encode_labels
 from crowdclust_app.inference.experts import features
-from crowdclust_app.inference.experts.features import InvalidInputError
 from crowdclust_app.inference.experts.logistic import LogisticExperts
 
 
@@ -72,7 +71,7 @@ def test_an_encoded_table_is_learnt_from_without_features_and_nothing_is_predict
     _, _, labels = two_coins(40, 3)
     encoded = LogisticExperts().fit_encoded(encode_labels(*labels))
     assert encoded.probabilities_ == pytest.approx(LogisticExperts().fit(None, *labels).probabilities_, abs=0.0)
-    with pytest.raises(InvalidInputError, match="not fitted yet"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         LogisticExperts().predict_proba()
 
 
