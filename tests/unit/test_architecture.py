@@ -22,7 +22,7 @@ ALLOWED = {
     # simulated campaigns follow a plan
     "evaluation": {"domain", "sampling", "numpy", "scipy", "numba"},
     "storage": {"domain", "sqlalchemy"},
-    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib", "skimage", "onnxruntime", "jinja2"},
+    "io": {"domain", "numpy", "PIL", "natsort", "matplotlib", "onnxruntime", "jinja2"},
     "services": {
         "domain",
         "sampling",
@@ -47,7 +47,6 @@ HEAVY = {
     "PySide6",
     "pymetis",
     "matplotlib",
-    "skimage",
     "onnxruntime",
     "jinja2",
 }

@@ -10,7 +10,7 @@ from onnx_files import UINT8, write_model
 from PIL import Image
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.io.descriptors import COLOURS, EDGES, describe_photo
+from crowdclust_app.io.descriptors import COLOURS, EDGES, cie_lab, describe_photo, oriented_gradients
 
 
 def photo(path: Path, colour: tuple[int, int, int] = (200, 30, 30), size: tuple[int, int] = (60, 40)) -> Path:
@@ -32,6 +32,41 @@ def test_a_descriptor_tells_colours_and_directions_apart(tmp_path: Path) -> None
     lying, standing = (describe_photo(tmp_path / f"{name}.png") for name in ("lying", "standing"))
     assert lying[:COLOURS] == pytest.approx(standing[:COLOURS], abs=0.01)
     assert np.abs(lying[COLOURS:] - standing[COLOURS:]).max() > 0.2
+
+
+def test_colours_and_edges_are_what_scikit_image_computed() -> None:
+    """Campaigns keep descriptors that skimage.color.rgb2lab and skimage.feature.hog (0.26) computed."""
+    rows, columns = np.mgrid[:96, :96]
+    channels = rows * columns % 256, (rows + columns) ** 2 // 40 % 256, 3 * abs(rows - columns) % 256
+    lab = cie_lab(np.stack(channels, axis=-1) / 255.0)
+    assert lab[[0, 1, 40, 95], [0, 1, 70, 50]] == pytest.approx(
+        np.array(
+            [
+                [0.0, 0.0, 0.0],
+                [0.05830875157287707, 0.26149931017807604, 0.09213852072625373],
+                [53.1929134828797, 72.54103480667496, 24.145219022002596],
+                [33.53964517508718, 60.64459454437593, -34.71327494866798],
+            ]
+        ),
+        rel=1e-9,
+    )
+    assert lab.mean(axis=(0, 1)) == pytest.approx([52.78372169702125, 4.066926753966628, 16.389595720453972], rel=1e-9)
+    assert lab.std(axis=(0, 1)) == pytest.approx([22.260444613349616, 41.20102068586589, 39.07487239329162], rel=1e-9)
+    edges = oriented_gradients(lab[..., 0] / 100.0)
+    assert edges.shape == (EDGES,)
+    assert edges[[0, 3, 100, 333, 500, 799]] == pytest.approx(
+        [
+            0.03237719520927063,
+            0.030019413441409185,
+            0.35246212332273125,
+            0.01489865915317413,
+            0.04587257519984775,
+            0.0005382321492828412,
+        ],
+        rel=1e-9,
+    )
+    assert edges.sum() == pytest.approx(92.02270309877599, rel=1e-9)
+    assert edges @ np.arange(EDGES) == pytest.approx(36377.75348848992, rel=1e-9)
 
 
 def test_every_kind_of_picture_has_a_descriptor(tmp_path: Path) -> None:
