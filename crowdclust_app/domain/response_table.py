@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.domain.partition import canonical_groups
+
+COLUMNS = ("hit", "worker", "item", "group")
+"""What a table of responses has to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,41 @@ class ResponseTable:
             hit_of_response=np.array(hits, dtype=np.int64),
         )
 
+    @classmethod
+    def from_columns(cls, columns: Any) -> ResponseTable:
+        """Make a table of columns: one row for each item that a worker put into a group.
+
+        All rows of one worker in one HIT are one response, wherever they stand.
+
+        Parameters
+        ----------
+        columns
+            A data frame, or a mapping, with the columns `hit`, `worker`, `item` and `group`; names and numbers count
+            as their text. Other columns are ignored.
+
+        Raises
+        ------
+        InvalidInputError
+            When a column is missing, a cell is empty, or an item is twice in a response.
+        """
+        missing = [name for name in COLUMNS if name not in columns]
+        if missing:
+            todo = f"give the columns {', '.join(COLUMNS)}"
+            raise InvalidInputError(f"the responses have no column {missing[0]}", todo=todo)
+        gathered: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+        for number, cells in enumerate(zip(*(columns[name] for name in COLUMNS), strict=True)):
+            texts = [_text(cell) for cell in cells]
+            if "" in texts:
+                name = COLUMNS[texts.index("")]
+                raise InvalidInputError(f"the {name} of row {number} is empty", todo="fill it in or take the row out")
+            hit, worker, item, group = texts
+            items, groups = gathered.setdefault((hit, worker), ([], []))
+            items.append(item)
+            groups.append(group)
+        return cls.from_responses(
+            Response(hit, worker, tuple(items), tuple(groups)) for (hit, worker), (items, groups) in gathered.items()
+        )
+
     @property
     def n_items(self) -> int:
         """Number of items `N`, shown or not."""
@@ -162,3 +201,14 @@ class ResponseTable:
         for array in arrays:
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         return digest.hexdigest()
+
+
+def as_response_table(responses: Any) -> ResponseTable:
+    """Take a table of responses as it is, and make one of anything else, as `ResponseTable.from_columns` does."""
+    return responses if isinstance(responses, ResponseTable) else ResponseTable.from_columns(responses)
+
+
+def _text(cell: Any) -> str:
+    """A name as text; empty for what data frames hold where there is nothing."""
+    text = str(cell).strip()
+    return "" if cell is None or (text in ("nan", "NaT", "<NA>") and not isinstance(cell, str)) else text
