@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import psutil
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.fits.process_pool import SpawnedPool
@@ -39,15 +40,9 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def free_memory() -> int | None:
-    """Bytes that can be had without swapping; None where the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    return None
+def free_memory() -> int:
+    """Bytes that can be had without swapping."""
+    return int(psutil.virtual_memory().available)
 
 
 def worthwhile_processes(table: ResponseTable, settings: FitSettings, threads: int) -> int:
@@ -68,9 +63,8 @@ def worthwhile_processes(table: ResponseTable, settings: FitSettings, threads: i
     sweeps = of_starts + settings.folds * settings.layer_rounds
     if labels * sweeps * LABEL_NS * 1e-9 < LEAST_SECONDS:
         return 0
-    free = free_memory()
     each = PROCESS_BYTES + POSITION_BYTES * len(table.items)
-    possible = threads if free is None else min(threads, int(SHARE * free / each))
+    possible = min(threads, int(SHARE * free_memory() / each))
     return min(possible, tasks, MOST_PROCESSES) if possible > 1 else 0
 
 

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import psutil
 import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
@@ -33,7 +34,7 @@ def table():
 def forced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes even for a small campaign, and on any machine."""
     monkeypatch.setattr(resources, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(resources, "free_memory", lambda: None)
+    monkeypatch.setattr(resources, "free_memory", lambda: 10**12)
 
 
 # Tasks of other processes have to be found by their names.
@@ -130,8 +131,12 @@ def test_a_cancelled_fit_leaves_no_process(table, forced) -> None:
     assert not multiprocessing.active_children()
 
 
+def test_free_memory_is_part_of_what_the_machine_has() -> None:
+    assert 10_000_000 < resources.free_memory() <= psutil.virtual_memory().total
+
+
 def test_processes_are_for_what_takes_long_and_fits_into_memory(table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "free_memory", lambda: None)
+    monkeypatch.setattr(resources, "free_memory", lambda: 10**12)
     assert worthwhile_processes(table, SETTINGS, 4) == 0
     monkeypatch.setattr(resources, "LEAST_SECONDS", 0.0)
     assert worthwhile_processes(table, SETTINGS, 1) == 0
