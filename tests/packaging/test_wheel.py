@@ -62,7 +62,7 @@ def test_an_installed_wheel_finds_its_icons_and_starts(wheel: Path, tmp_path: Pa
     assert re.fullmatch(r"crowdclust \d+\.\d+\.\d+", version)
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock"])
 def test_the_lock_names_no_addresses_and_pins_with_hashes(name: str) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
@@ -79,10 +79,12 @@ def test_the_lock_holds_every_declared_dependency_within_its_range() -> None:
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    everyday = [*project["dependencies"], *(text for name in extras if name != "bench" for text in extras[name])]
+    apart = {"bench", "docs"}
+    everyday = [*project["dependencies"], *(text for name in extras if name not in apart for text in extras[name])]
     for lock, declared in (
         ("requirements.lock", everyday),
         ("requirements-bench.lock", [*everyday, *extras["bench"]]),
+        ("requirements-docs.lock", [*project["dependencies"], *extras["docs"]]),
     ):
         locked: dict[str, list[str]] = {}
         for name, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", (ROOT / lock).read_text(), re.M):
