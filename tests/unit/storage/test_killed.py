@@ -32,7 +32,7 @@ sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
-from crowdclust_app.services import annotation
+from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_from_scan
 path = Path(sys.argv[2])
@@ -110,8 +110,8 @@ def test_killed_between_the_two_halves_of_a_submission(make_campaign: MakeCampai
     campaign.close()
     script = """
     from campaign_making import do_next
-    from crowdclust_app.storage import answers
-    answers.insert_answers = hang
+    from crowdclust_app.storage import responses
+    responses.insert_responses = hang
     campaign = Campaign.open(path)
     do_next(campaign, campaign.workers()[0])
     """

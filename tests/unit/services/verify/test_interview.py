@@ -223,14 +223,14 @@ def test_a_check_finds_what_the_rules_would_not_have_let_in(campaign: Campaign) 
 ANSWERING = """
 import sys
 from pathlib import Path
-from crowdclust_app.domain.questions import Said
+from crowdclust_app.domain.questions import AnswerKind
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.verify.interview import Interview, question_set
 campaign = Campaign.open(Path(sys.argv[1]))
 interview = Interview(campaign, question_set(campaign, 1))
 worker = campaign.workers()[0]
 while (question := interview.next_question(worker)) is not None:
-    interview.answer(worker, question.item, Said.YES, 1.0)
+    interview.answer(worker, question.item, AnswerKind.YES, 1.0)
     print(question.item, flush=True)
 print("end", flush=True)
 """

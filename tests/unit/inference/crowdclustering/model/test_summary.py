@@ -133,7 +133,7 @@ def test_fishers_plane_exists_for_any_number_of_clusters_and_dimensions(clusters
 
 SCRIPT = """
 import numpy as np
-from crowdclust_app.inference.crowdclustering import mixture_kernels
+from crowdclust_app.inference.crowdclustering.kernels import mixture as mixture_kernels
 found = np.zeros((3, 6))
 mixture_kernels.fill_moments(np.ones((3, 2)), np.ones((3, 2)), found)
 assert (found == [2.0, 1.0, 2.0, 1.0, 1.0, 1.0]).all()
@@ -149,7 +149,7 @@ def locked_copy(tmp_path: Path) -> Path:
     source = Path(crowdclust_app.__file__).parent
     folder = site / "crowdclust_app"
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "gui", "resources"))
-    (folder / "inference" / "crowdclustering" / "__pycache__").write_text("locked", encoding="utf-8")
+    (folder / "inference" / "crowdclustering" / "kernels" / "__pycache__").write_text("locked", encoding="utf-8")
     return site
 
 
