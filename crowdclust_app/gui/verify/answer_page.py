@@ -27,7 +27,7 @@ class AnswerPage(QWidget):
 
     Signals
     -------
-    answered : (Said, float)
+    answered : (AnswerKind, float)
         What was said, and after how many seconds.
     undone
         The last answer is to be taken back.

@@ -265,7 +265,7 @@ def test_a_campaign_without_images(tmp_path: Path) -> None:
 
 
 def test_importing_the_services_loads_no_database_library() -> None:
-    names = "annotate.annotation campaign.campaigns campaign.checking folders exchange.importing progress_report campaign.recent"
+    names = "annotate.annotation campaign.campaigns campaign.checking exchange.importing campaign.recent folders"
     script = (
         "import sys\n"
         f"for name in {names.split()!r}: __import__('crowdclust_app.services.' + name)\n"
