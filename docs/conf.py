@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from draw_packages import draw  # noqa: E402
 
 from crowdclust_app import __version__  # noqa: E402
 from crowdclust_app.cli.parser import build_parser  # noqa: E402
@@ -59,16 +61,17 @@ html_css_files = ["wide.css"]
 html_static_path = ["_static"]
 
 
-def write_options(app: Sphinx) -> None:
-    """Write what `--help` says of every command as a page's part."""
+def write_pages(app: Sphinx) -> None:
+    """Draw the packages, and write what `--help` says of every command as a page's part."""
     os.environ["COLUMNS"] = "100"
     commands = next(action for action in build_parser()._actions if action.dest == "command").choices or {}
     parts = [f"## {name}\n\n```text\n{parser.format_help()}```\n" for name, parser in commands.items()]  # type: ignore[attr-defined]
     folder = HERE / "_generated"
     folder.mkdir(exist_ok=True)
+    draw(folder / "packages.svg")
     (folder / "options.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
     """Make the pages that are made from the code."""
-    app.connect("builder-inited", write_options)
+    app.connect("builder-inited", write_pages)

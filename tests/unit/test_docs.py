@@ -48,6 +48,13 @@ def test_every_page_and_section_that_the_code_cites_exists() -> None:
     assert {path.name: found for path, text in sources() if (found := dangling(text))} == {}
 
 
+def test_every_module_that_a_page_names_exists() -> None:
+    modules = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("*/**/*.py")]
+    named = {(page.name, name) for page in PAGES for name in re.findall(r"`([\w/]+\.py)`", page.read_text("utf-8"))}
+    assert ("model.md", "kernels/sweep_order.py") in named
+    assert [one for one in sorted(named) if not any(module.endswith(f"/{one[1]}") for module in modules)] == []
+
+
 def test_every_key_that_code_and_pages_cite_is_in_the_references() -> None:
     known = set(re.findall(r"^\(([a-z]+\d{4})\)=$", (DOCS / "references.md").read_text(encoding="utf-8"), re.M))
     assert {"gomes2011", "raykar2009"} <= known
