@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import BenchReport, check_names, check_seeds, place_for, report_of, write_outcome
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.fits.baselines import BASELINES
+from crowdclust_app.domain.fit_settings import BASELINES, FitSettings
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -150,10 +150,10 @@ class _Bench:
 
         from benchmarks.experiments.results import MethodResult
         from crowdclust_app.inference.consensus import ConsensusClustering, Step
-        from crowdclust_app.services.fits.fitting import FitSettings, fit_table
+        from crowdclust_app.services.fits.fitting import fit_table
 
         if method not in BASELINES:
-            chosen = FitSettings(method=method, starts=self.settings.starts, seed=seed)
+            chosen = FitSettings(method=method, n_starts=self.settings.starts, seed=seed)
             result = fit_table(table, chosen, self.tell, self.cancel)
             return MethodResult(_shown_only(result.labels, result.shown), float(result.summary["seconds"]))
 
@@ -161,7 +161,7 @@ class _Bench:
             self.tell(ProgressReport(step.done, step.total, step.text))
 
         began = time.perf_counter()
-        model = ConsensusClustering(method, clusters, restarts=self.settings.restarts, seed=seed)
+        model = ConsensusClustering(method=method, n_clusters=clusters, n_starts=self.settings.restarts, seed=seed)
         labels = model.fit(table, report, self.cancel).labels_
         return MethodResult(labels, time.perf_counter() - began)
 
@@ -169,9 +169,9 @@ class _Bench:
         """The items' probabilities with every label a decision of its own, and those that a fit gives."""
         from crowdclust_app.inference.crowdclustering import Crowdclustering
 
-        model = Crowdclustering(
-            "auto", self.settings.starts, clusters, "auto", worker_prior="shared", folds=5, seed=seed
-        ).fit(table, cancel=self.cancel)
+        model = Crowdclustering(n_clusters=clusters, n_starts=self.settings.starts, seed=seed).fit(
+            table, cancel=self.cancel
+        )
         return model.independent_responsibilities_, model.responsibilities_, model.temperature_
 
 
@@ -297,7 +297,7 @@ def _warm_up(methods: tuple[str, ...]) -> None:
     compile_kernels()
     if set(methods) & set(BASELINES):
         toy = ResponseTable.from_responses([Response("h", "w", tuple("abcd"), tuple("1122"))])
-        ConsensusClustering("nmf-masked", 2, restarts=1, iterations=1).fit(toy)
+        ConsensusClustering(method="nmf-masked", n_starts=1, max_iterations=1).fit(toy)
 
 
 def _shown_only(labels: NDArray[np.int64], shown: NDArray[np.bool_]) -> NDArray[np.int64]:

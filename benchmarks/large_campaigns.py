@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 # Enough of a fit for every screen to have something to show; how good the clusters are does not matter here.
 _FIT: dict[str, Any] = {
     "dimensions": 2,
-    "starts": 1,
-    "clusters": 10,
+    "n_starts": 1,
+    "n_clusters": 10,
     "label_weight": 0.3,
     "folds": 0,
     "layer_rounds": 5,
@@ -48,13 +48,14 @@ def make_bench_campaign(
     Path
         The campaign's file.
     """
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
     from crowdclust_app.io.tables import write_table
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.campaign.creating import create_campaign, create_without_images
     from crowdclust_app.services.exchange.importing import import_table
     from crowdclust_app.services.exchange.simulated_tables import response_rows
-    from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+    from crowdclust_app.services.fits.fitting import fit_campaign
 
     path = folder / f"bench-{items}.crowdclust"
     plan = PlanSettings(36, 6, 5 if pictures else 1, seed)

@@ -67,7 +67,8 @@ class _Meter:
     def measure(self, table: ResponseTable, seed: int, dimensions: int, clusters: int) -> Cost:
         """Fit one table with a number of clusters, as every fit does once that number is chosen."""
         from benchmarks.experiments.scale import Cost
-        from crowdclust_app.services.fits.fitting import FitProgress, FitSettings, fit_table
+        from crowdclust_app.domain.fit_settings import FitSettings
+        from crowdclust_app.services.fits.fitting import FitProgress, fit_table
         from crowdclust_app.services.fits.summary import peak_memory_mb
 
         joint: list[float] = []
@@ -87,10 +88,10 @@ class _Meter:
         # no relative change is as small as this, so that every fit goes through all its iterations
         settings = FitSettings(
             dimensions=dimensions,
-            starts=1,
+            n_starts=1,
             seed=seed,
             tolerance=1e-300,
-            clusters=clusters,
+            n_clusters=clusters,
             label_weight=1.0,
             folds=0,
             max_iterations=self.iterations,

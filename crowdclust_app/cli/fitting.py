@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.cli.console import aligned, counted, plain
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.fits.fitting import FitResult, FitSettings
+    from crowdclust_app.services.fits.fitting import FitResult
 
 
 def plan_settings(args: Namespace) -> PlanSettings:
@@ -69,19 +70,9 @@ def simulate(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def fit(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust fit`."""
-    from crowdclust_app.services.fits.fitting import FitSettings
     from crowdclust_app.services.fits.sources import is_campaign
 
-    settings = FitSettings(
-        method=args.method,
-        dimensions=args.dimensions,
-        starts=args.starts,
-        clusters=args.clusters,
-        label_weight=args.label_weight,
-        worker_prior=args.worker_prior,
-        bootstrap=args.bootstrap,
-        seed=args.seed,
-    )
+    settings = FitSettings.from_dict(vars(args))
     if is_campaign(args.source):
         return _fit_campaign(args, settings, console, cancel)
     return _fit_table(args, settings, console, cancel)

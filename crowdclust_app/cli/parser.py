@@ -1,4 +1,4 @@
-"""What the command line understands, as argparse parsers; nothing here imports more than the standard library."""
+"""What the command line understands, as argparse parsers; nothing here imports what takes long to import."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crowdclust_app.cli import aggregate
+from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings, Setting
 from crowdclust_app.version import __version__
-
-# The names of services.fitting.METHODS, which cannot be imported here: it takes numpy, and --help has to be quick.
-METHODS = ("crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
 
 DESCRIPTION = "Find out which categories an image collection falls into, from many people's partial groupings."
 EPILOG = "Without a command the window opens. Exit codes: 0 done, 2 for you to mend, 1 our fault, 130 interrupted."
@@ -109,29 +107,9 @@ def _fit(commands: Any) -> None:
     parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
     parser.add_argument("--stage", default="all", metavar="S", help="whose responses: all, or a subdivided cluster "
                         "such as all/1 (all)")  # fmt: skip
-    parser.add_argument(
-        "--method",
-        choices=METHODS,
-        default="crowdclustering",
-        metavar="NAME",
-        help="crowdclustering: every worker sorts in an own way; consensus: the same model with all sorting alike; or, "
-        "to compare with, nmf, nmf-masked, cspa, mcla, hbgf, spectral (crowdclustering)",
-    )
-    parser.add_argument("--dimensions", type=_auto_or(int), default="auto", metavar="D|auto", help="of the embedding; "
-                        "auto: what predicts held-out responses best (auto)")  # fmt: skip
-    parser.add_argument("--starts", type=int, default=4, metavar="N", help="the best of so many starts (4)")
-    parser.add_argument("--clusters", type=_clusters, default="heldout", metavar="bound|heldout|K", help="as many as "
-                        "predict held-out responses well, as many as the bound favours, or a number; methods to "
-                        "compare with take that number (heldout)")  # fmt: skip
-    parser.add_argument("--label-weight", type=_auto_or(float), default="auto", metavar="W|auto", help="how much each "
-                        "pair label counts, above 0 and up to 1; auto: what predicts held-out responses best (auto)",
-                        )  # fmt: skip
-    parser.add_argument("--worker-prior", choices=("shared", "independent"), default="shared", metavar="NAME",
-                        help="shared: learnt from all workers; independent: the same for each, as in the paper "
-                        "(shared)")  # fmt: skip
-    parser.add_argument("--bootstrap", type=int, default=0, metavar="B", help="draw the responses anew so many times "
-                        "and say how stable each cluster is (0)")  # fmt: skip
-    _seed(parser)
+    for name, setting in SETTINGS.items():
+        if not setting.expert:
+            _add_setting(parser, setting, getattr(FitSettings(), name))
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads or processes share the work; the "
                         "result does not depend on it (as many as there are cores)")  # fmt: skip
     parser.add_argument("--truth", type=Path, metavar="truth.csv", help="compare with known categories")
@@ -158,23 +136,32 @@ def _aggregate(commands: Any) -> None:
     aggregate.add_options(_command(commands, "aggregate", "infer one label a task from several people's labels"))
 
 
-def _clusters(text: str) -> str | int:
-    if text in ("bound", "heldout"):
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is neither bound nor heldout nor a whole number") from None
+def _add_setting(parser: Parser, setting: Setting, default: str | float) -> None:
+    """Add the option of one setting of a fit."""
+    values: dict[str, Any] = {"choices": tuple(setting.words)}
+    if setting.low is not None:
+        values = {"type": _word_or_number(setting)}
+    parser.add_argument(
+        f"--{setting.key.replace('_', '-')}",
+        default=default,
+        metavar=setting.metavar,
+        help=f"{setting.about} ({default})",
+        **values,
+    )
 
 
-def _auto_or(number: Callable[[str], float]) -> Callable[[str], str | float]:
+def _word_or_number(setting: Setting) -> Callable[[str], str | float]:
+    number = float if setting.step < 1 else int
+
     def read(text: str) -> str | float:
-        if text == "auto":
+        if text in setting.words:
             return text
         try:
             return number(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text} is neither auto nor a number") from None
+            kind = "a number" if number is float else "a whole number"
+            known = f"neither {' nor '.join(sorted(setting.words))} nor {kind}" if setting.words else f"not {kind}"
+            raise argparse.ArgumentTypeError(f"{text} is {known}") from None
 
     return read
 

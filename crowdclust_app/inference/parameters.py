@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from crowdclust_app.domain.errors import InvalidInputError, NotFittedError
@@ -10,6 +11,11 @@ from crowdclust_app.domain.errors import InvalidInputError, NotFittedError
 
 class Parameters:
     """Gives and changes what the constructors of a class were told by keyword."""
+
+    def _keep_parameters(self, given: Mapping[str, Any]) -> None:
+        """Keep each parameter unchanged under its own name, on which scikit-learn's `clone` relies."""
+        for name in self._parameter_names():
+            setattr(self, name, given[name])
 
     @classmethod
     def _parameter_names(cls) -> list[str]:

@@ -9,16 +9,17 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.fits.fitting import METHODS, FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import METHODS, fit_campaign
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     made = make_campaign(tmp_path)
     with Campaign.open(made) as campaign:
-        fit_campaign(campaign, FitSettings(method="nmf", dimensions=2, starts=2, clusters=4))
+        fit_campaign(campaign, FitSettings(method="nmf", dimensions=2, n_starts=2, n_clusters=4))
     return made
 
 

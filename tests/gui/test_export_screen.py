@@ -15,20 +15,21 @@ from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
 from user_actions import PATIENCE
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.export import TablesModel
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = make_campaign(tmp_path_factory.mktemp("fitted"), fit=True)
     with Campaign.open(path) as campaign:
-        fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=2, label_weight=0.3))
+        fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, n_clusters=2, label_weight=0.3))
     return path
 
 

@@ -127,10 +127,11 @@ def test_what_others_store_appears_without_reopening(qtbot: QtBot, path: Path) -
 
 def test_the_inference_runs_again_by_itself(qtbot: QtBot, path: Path) -> None:
     with Campaign.open(path) as campaign:
+        from crowdclust_app.domain.fit_settings import FitSettings
         from crowdclust_app.services.campaign.plan_changes import add_redundancy
-        from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+        from crowdclust_app.services.fits.fitting import fit_campaign
 
-        fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=4, label_weight=0.3, folds=0))
+        fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, n_clusters=4, label_weight=0.3, folds=0))
         add_redundancy(campaign, 2)
     window = open_window(qtbot, path, "progress")
     box = part(window, "rerun-every", NumberBox)

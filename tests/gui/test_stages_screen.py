@@ -15,6 +15,7 @@ from sorted_campaign import click, make_campaign, open_window, part, settle
 from user_actions import Person, press_button
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.run_content import RUN_SHOWN
@@ -25,12 +26,12 @@ from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import read_categories, rename
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.stages.stage_tree import look_at_stages
 from crowdclust_app.services.stages.stages import cluster_items, remove_stage, subdivide
 
 QUICK = FitSettings(
-    dimensions=2, starts=3, clusters="bound", label_weight=0.6, folds=0, worker_prior="independent", seed=1
+    dimensions=2, n_starts=3, n_clusters="bound", label_weight=0.6, folds=0, worker_prior="independent", seed=1
 )
 ODD_NAME = '=1+1 "قطط", 🐱'
 NO, CTRL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
@@ -99,7 +100,7 @@ def tree_window(qtbot: QtBot, tree_path: Path) -> MainWindow:
 
 def opened(qtbot: QtBot, path: Path, screen: str = "stages") -> MainWindow:
     window = open_window(qtbot, path, screen)
-    window.remember("run-settings", replace(QUICK, clusters=4).as_dict())
+    window.remember("run-settings", replace(QUICK, n_clusters=4).as_dict())
     return window
 
 
@@ -237,7 +238,7 @@ def test_a_stage_is_sorted_run_and_shown(qtbot: QtBot, window: MainWindow, path:
 def test_a_run_is_cancelled_and_nothing_is_stored(qtbot: QtBot, tree_window: MainWindow, tree_path: Path) -> None:
     click_row(qtbot, tree_window, "all/1")
     content = screen_of(tree_window)
-    tree_window.remember("run-settings", replace(QUICK, starts=50, tolerance=1e-12).as_dict())
+    tree_window.remember("run-settings", replace(QUICK, n_starts=50, tolerance=1e-12).as_dict())
     QTest.keyClick(content.tree, Qt.Key.Key_R, CTRL)
     assert part(content, "stage-cancel", QPushButton).isEnabled()
     assert not part(content, "stage-run", QPushButton).isEnabled()
@@ -259,7 +260,7 @@ def test_a_run_is_cancelled_and_nothing_is_stored(qtbot: QtBot, tree_window: Mai
 def test_the_campaign_is_closed_during_a_run(qtbot: QtBot, tree_window: MainWindow, tree_path: Path) -> None:
     click_row(qtbot, tree_window, "all/1")
     content = screen_of(tree_window)
-    tree_window.remember("run-settings", replace(QUICK, starts=50, tolerance=1e-12).as_dict())
+    tree_window.remember("run-settings", replace(QUICK, n_starts=50, tolerance=1e-12).as_dict())
     content.run()
     tree_window.close_campaign()
     settle(tree_window)

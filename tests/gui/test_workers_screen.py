@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QTableView
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, move, open_window, part, settle
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.content import WorkersContent
@@ -24,7 +25,7 @@ from crowdclust_app.gui.workers.save_button import PICTURES
 from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.gui.workers.workers_model import WorkersModel
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.workers.worker_rows import WorkerRow
 
 
@@ -177,7 +178,7 @@ def test_nobody_yet(qtbot: QtBot, tmp_path: Path) -> None:
 def test_a_consensus_has_one_matrix_for_all(qtbot: QtBot, fitted: Path, tmp_path: Path) -> None:
     path = shutil.copytree(fitted.parent, tmp_path / "c") / fitted.name
     with Campaign.open(path) as campaign:
-        fit_campaign(campaign, FitSettings(method="consensus", dimensions=2, starts=1))
+        fit_campaign(campaign, FitSettings(method="consensus", dimensions=2, n_starts=1))
     window = open_window(qtbot, path, "workers")
     screen = screen_of(window)
     assert part(window, "worker-name", QLabel).text() == "All workers together"

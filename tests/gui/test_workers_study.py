@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part
 from user_actions import press_button, settle, text_of
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.charts import Chart, ChartSeries, running_median, ticks
@@ -29,7 +30,7 @@ from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import exclusions, retire_worker
 from crowdclust_app.services.demo.demo_campaign import build_demo
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.workers.submitted_hits import SubmittedHit
 from crowdclust_app.services.workers.worker_rows import WorkerRow
 
@@ -216,7 +217,7 @@ def test_a_retired_worker_is_out_of_the_next_run_and_that_is_said(window: MainWi
     campaign = window.campaign
     assert campaign is not None
     retire_worker(campaign, "At random", "does not look")
-    fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=4, label_weight=0.2, folds=0))
+    fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, n_clusters=4, label_weight=0.2, folds=0))
     window.data_changed.emit()
     settle(window)
     screen.choose("At random")
@@ -307,7 +308,7 @@ def test_awkward_names_and_one_cluster(qtbot: QtBot, tmp_path: Path) -> None:
     with Campaign.open(path) as campaign:
         for name in names:
             campaign.add_worker(name)
-        fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=1, label_weight=1.0))
+        fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, n_clusters=1, label_weight=1.0))
     window = open_window(qtbot, path, "workers")
     screen = screen_of(window)
     for lower in ("groups", "predicted", "work", "matrices"):

@@ -8,6 +8,7 @@ from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.inference.crowdclustering.model.blocks import VariationalPosterior
 from crowdclust_app.inference.crowdclustering.model.data import labels_of
 from crowdclust_app.inference.crowdclustering.model.estimator import Crowdclustering
+from crowdclust_app.inference.crowdclustering.model.settings import resolved
 
 
 def table_of(responses, n_items=0, n_workers=0):
@@ -38,7 +39,7 @@ def random_table(random, n_items=12, n_workers=3, sizes=(2, 5, 9, 3, 7, 11), gro
 
 def random_beliefs(random, table, dimensions, **parameters):
     """Beliefs in general position: every mean and every variance is its own."""
-    settings = Crowdclustering(dimensions=dimensions, **parameters)._settings()
+    settings = resolved(Crowdclustering.as_published(dimensions=dimensions, **parameters)._settings())
     labels = labels_of(table, settings.consensus)
     n, J, D = labels.n_items, labels.n_workers, dimensions
     weights = random.normal(size=(J, D, D))

@@ -10,10 +10,11 @@ from made_results import VERSIONS, result
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_without_images
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import FitSettings, Run
+from crowdclust_app.services.fits.fitting import Run
 from crowdclust_app.services.fits.run_store import save_run
 
 
@@ -65,5 +66,5 @@ def store_run(campaign: Campaign, labels: NDArray[np.int64], dimensions: int = 3
         answered=np.array([True, False]),
         summary=summary,
     )
-    settings = FitSettings(clusters=max(n_clusters, 1), dimensions=dimensions, label_weight=1.0)
+    settings = FitSettings(n_clusters=max(n_clusters, 1), dimensions=dimensions, label_weight=1.0)
     return save_run(campaign, campaign.table(), settings, made, versions=VERSIONS, stage="all")

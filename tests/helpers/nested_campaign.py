@@ -12,13 +12,13 @@ from pathlib import Path
 from campaign_making import MakeCampaign, fake_scan
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_from_scan
-from crowdclust_app.services.fits.fitting import FitSettings
 
-QUICK = FitSettings(dimensions=2, starts=2, clusters="bound", label_weight=0.2, folds=0, worker_prior="independent")
+QUICK = FitSettings(dimensions=2, n_starts=2, n_clusters="bound", label_weight=0.2, folds=0, worker_prior="independent")
 WORKERS = ("Ada", "Ben", "Cyd")
 
 

@@ -14,13 +14,14 @@ from pytestqt.qtbot import QtBot
 from user_actions import PATIENCE
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.questions import AnswerKind
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_campaign
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.verify.interview import Interview, question_set
 
 N = 24
@@ -66,7 +67,7 @@ def make_campaign(folder: Path, sort: bool = True, fit: bool = False) -> Path:
                 sort_some(campaign, worker)
             campaign.add_worker("Idle")
         if fit:
-            fit_campaign(campaign, FitSettings(dimensions=2, starts=1))
+            fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1))
     return path
 
 

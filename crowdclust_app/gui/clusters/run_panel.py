@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES, RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
@@ -31,7 +32,7 @@ from crowdclust_app.gui.wording import of_stage, people_time
 from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.clusters.category_rows import stabilities
 from crowdclust_app.services.clusters.plots import kept_start, traces_of
-from crowdclust_app.services.fits.fitting import FitProgress, FitSettings, Run, fit_campaign
+from crowdclust_app.services.fits.fitting import FitProgress, Run, fit_campaign
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken

@@ -1,4 +1,4 @@
-"""The settings of a run as a small form."""
+"""The settings of a run as a small form, made from what is said of each setting."""
 
 from __future__ import annotations
 
@@ -7,42 +7,78 @@ from typing import Any
 
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QLabel, QSpinBox, QWidget
 
+from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings, Setting
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES
-from crowdclust_app.services.fits.fitting import FitSettings
 
 FIELD = 164
-ABOUT = {
-    "method": "Consensus (Bayesian) is the same model as if one worker had given every response. The others are "
-    "there to compare with; they take the number of clusters from Crowdclustering where none is given",
-    "dimensions": "Dimensions of the space in which the items lie; auto: what predicts held-out responses best",
-    "starts": "The fit begins so many times from different positions; the highest bound wins",
-    "clusters": "How many clusters: as many as predict held-out responses well or as the bound favours, as in the "
-    "paper, or a number",
-    "label_weight": "How much each pair label counts. 1 is the paper's model; less when a misplaced photo should not "
-    "count as many independent mistakes; auto: what predicts held-out responses best",
-    "worker_prior": "What is expected of a worker before any answer: learnt from all workers, or the same for each, as "
-    "in the paper",
-    "seed": "The same seed and the same data give the same run",
-}
-# Stand for words in the box of clusters, below all numbers.
-BY_HELD_OUT, BY_BOUND = -1, 0
-CLUSTER_WORDS = {BY_HELD_OUT: "by held-out sets", BY_BOUND: "by the bound"}
-AUTO = "auto"
-PRIORS = {"shared": "Learnt", "independent": "The same"}
+# In the order of the rows, which is the order of Tab.
+ROWS = ("method", "n_clusters", "label_weight", "worker_prior", "dimensions", "n_starts", "seed")
 
 
-class ClustersBox(QSpinBox):
-    """A number of clusters, or who is asked for it."""
+class WordBox(QComboBox):
+    """One of a setting's words."""
+
+    def __init__(self, words: Mapping[str, str], parent: QWidget) -> None:
+        super().__init__(parent)
+        for word, title in words.items():
+            self.addItem(title, word)
+
+    def chosen(self) -> str:
+        """What is chosen."""
+        return str(self.currentData())
+
+    def choose(self, value: str) -> None:
+        """Show this value, or the first where it is unknown."""
+        self.setCurrentIndex(max(0, self.findData(value)))
+
+
+class WholeBox(QSpinBox):
+    """A whole number, or one of a setting's words, which lie below all numbers."""
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(parent)
+        low, high = setting.low or 0, setting.high or 0
+        self._number_of = {word: low - len(setting.words) + n for n, word in enumerate(setting.words)}
+        self._title_of = {self._number_of[word]: title for word, title in setting.words.items()}
+        self.setRange(low - len(setting.words), high)
 
     def textFromValue(self, value: int) -> str:
-        """Words for the two that are no numbers."""
-        return CLUSTER_WORDS.get(value, str(value))
+        """The title of a word, or the number."""
+        return self._title_of.get(value, str(value))
 
     def valueFromText(self, text: str) -> int:
-        """The number, or what the words stand for."""
-        named = {words: value for value, words in CLUSTER_WORDS.items()}
+        """The number, or the one that stands for the word."""
+        named = {title: value for value, title in self._title_of.items()}
         return named[text] if text in named else int(text)
+
+    def chosen(self) -> str | int:
+        """What is chosen."""
+        return next((word for word, number in self._number_of.items() if number == self.value()), self.value())
+
+    def choose(self, value: str | int) -> None:
+        """Show this value."""
+        self.setValue(self._number_of[value] if isinstance(value, str) else value)
+
+
+class ShareBox(QDoubleSpinBox):
+    """A number above 0 with two decimals, or a setting's one word, for which 0 stands."""
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(parent)
+        (self._word, title), *_ = setting.words.items()
+        self.setRange(0.0, setting.high or 1.0)
+        self.setSpecialValueText(title)
+        self.setSingleStep(setting.step)
+        self.setDecimals(2)
+
+    def chosen(self) -> str | float:
+        """What is chosen."""
+        return round(self.value(), 2) or self._word
+
+    def choose(self, value: str | float) -> None:
+        """Show this value."""
+        self.setValue(0.0 if isinstance(value, str) else value)
 
 
 class SettingsForm(QWidget):
@@ -51,85 +87,41 @@ class SettingsForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run-settings")
-        self._method = QComboBox(self)
-        for method, title in METHOD_NAMES.items():
-            self._method.addItem(title, method)
-        # made in the order of the rows, which is the order of Tab
-        self._clusters = ClustersBox(self)
-        self._clusters.setRange(BY_HELD_OUT, 999)
-        self._label_weight = QDoubleSpinBox(self)
-        self._label_weight.setRange(0.0, 1.0)
-        self._label_weight.setSpecialValueText(AUTO)
-        self._label_weight.setSingleStep(0.05)
-        self._label_weight.setDecimals(2)
-        self._dimensions = _whole(self, 0, 20)
-        self._dimensions.setSpecialValueText(AUTO)
-        self._starts = _whole(self, 1, 50)
-        self._worker_prior = QComboBox(self)
-        for prior, title in PRIORS.items():
-            self._worker_prior.addItem(title, prior)
-        self._seed = _whole(self, 0, 999_999)
-        rows = (
-            ("Method", "method", self._method),
-            ("Clusters", "clusters", self._clusters),
-            ("Label weight", "label_weight", self._label_weight),
-            ("Worker prior", "worker_prior", self._worker_prior),
-            ("Dimensions", "dimensions", self._dimensions),
-            ("Starts", "starts", self._starts),
-            ("Seed", "seed", self._seed),
-        )
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(theme.STEP)
         layout.setVerticalSpacing(theme.TILE_GAP)
-        for row, (title, name, field) in enumerate(rows):
-            label = QLabel(title, self)
-            label.setBuddy(field)
-            for widget in (label, field):
-                widget.setToolTip(ABOUT[name])
-            field.setObjectName(f"run-{name.replace('_', '-')}")
-            field.setAccessibleName(title)
+        self._boxes = {name: _box(name, SETTINGS[name], self) for name in ROWS}
+        for row, (name, box) in enumerate(self._boxes.items()):
+            setting = SETTINGS[name]
+            label = QLabel(setting.title, self)
+            label.setBuddy(box)
+            for widget in (label, box):
+                widget.setToolTip(setting.about[0].upper() + setting.about[1:])
+            box.setObjectName(f"run-{setting.key.replace('_', '-')}")
+            box.setAccessibleName(setting.title)
             layout.addWidget(label, row, 0)
-            field.setFixedWidth(FIELD)
-            layout.addWidget(field, row, 1)
+            box.setFixedWidth(FIELD)
+            layout.addWidget(box, row, 1)
         layout.setColumnStretch(1, 1)
         self.show_settings({})
 
     def settings(self) -> FitSettings:
         """What the form says."""
-        words = {BY_HELD_OUT: "heldout", BY_BOUND: "bound"}
-        values: dict[str, Any] = {
-            "clusters": words.get(self._clusters.value(), self._clusters.value()),
-            "label_weight": round(self._label_weight.value(), 2) or AUTO,
-            "dimensions": self._dimensions.value() or AUTO,
-        }
-        return FitSettings(
-            method=self._method.currentData(),
-            starts=self._starts.value(),
-            worker_prior=self._worker_prior.currentData(),
-            seed=self._seed.value(),
-            **values,
-        )
+        return FitSettings.from_dict({SETTINGS[name].key: box.chosen() for name, box in self._boxes.items()})
 
     def ask_for(self, clusters: int) -> None:
         """Ask for this number of clusters."""
-        self._clusters.setValue(clusters)
+        self._boxes["n_clusters"].choose(clusters)
 
     def show_settings(self, values: Mapping[str, Any]) -> None:
         """Fill the form; what is not given gets the default."""
-        default = FitSettings().as_dict()
-        given = {name: values.get(name, default[name]) for name in default}
-        numbers = {"heldout": BY_HELD_OUT, "bound": BY_BOUND}
-        self._method.setCurrentIndex(max(0, self._method.findData(given["method"])))
-        self._dimensions.setValue(0 if given["dimensions"] == AUTO else given["dimensions"])
-        self._starts.setValue(given["starts"])
-        self._clusters.setValue(numbers.get(given["clusters"], given["clusters"]))
-        self._label_weight.setValue(0.0 if given["label_weight"] == AUTO else given["label_weight"])
-        self._worker_prior.setCurrentIndex(max(0, self._worker_prior.findData(given["worker_prior"])))
-        self._seed.setValue(given["seed"])
+        given = {**FitSettings().as_dict(), **values}
+        for name, box in self._boxes.items():
+            box.choose(given[SETTINGS[name].key])
 
 
-def _whole(parent: QWidget, low: int, high: int) -> QSpinBox:
-    box = QSpinBox(parent)
-    box.setRange(low, high)
-    return box
+def _box(name: str, setting: Setting, parent: QWidget) -> Any:
+    if setting.low is None:
+        return WordBox(METHOD_NAMES if name == "method" else setting.words, parent)
+    return WholeBox(setting, parent) if setting.step >= 1 else ShareBox(setting, parent)

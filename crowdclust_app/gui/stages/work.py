@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.run_panel import REMEMBERED
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.wording import count_of, people_time
-from crowdclust_app.services.fits.fitting import FitSettings, Run, fit_campaign
+from crowdclust_app.services.fits.fitting import Run, fit_campaign
 from crowdclust_app.services.stages.stages import SplitReport, bring_back, remove_stage, subdivide
 
 if TYPE_CHECKING:
@@ -140,10 +141,9 @@ class StageWork(QObject):
         How many there are elsewhere says nothing about a stage.
         """
         given = self._shell.recall(REMEMBERED) or {}
-        known = {name: given[name] for name in FitSettings().as_dict() if name in given}
-        if isinstance(known.get("clusters"), int):
-            known["clusters"] = "heldout" if known.get("folds", 1) else "bound"
-        return FitSettings(**known)
+        if isinstance(given.get("clusters"), int):
+            given = {**given, "clusters": "heldout" if given.get("folds", 1) else "bound"}
+        return FitSettings.from_dict(given)
 
     def _run_progress(self, report: ProgressReport) -> None:
         self.report = report

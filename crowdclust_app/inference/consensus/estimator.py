@@ -13,13 +13,14 @@ from crowdclust_app.inference.consensus import ensembles, nmf
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.consensus.partitioning import require_metis
+from crowdclust_app.inference.parameters import Parameters
 
 METHODS = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
 NEED_METIS = ("cspa", "mcla", "hbgf")
 NOT_SHOWN = 0
 
 
-class ConsensusClustering:
+class ConsensusClustering(Parameters):
     """One clustering out of partial clusterings, by a method that takes all workers for alike.
 
     The constructor keeps its parameters; `fit` checks them. A fit is a function of the table, the parameters and the
@@ -27,17 +28,17 @@ class ConsensusClustering:
 
     Parameters
     ----------
-    method
+    method : str
         `nmf`: factorise the consensus matrix, unseen pairs as different (Li, Ding and Jordan 2007); `nmf-masked`: the
         same on seen pairs only; `cspa`, `mcla`: Strehl and Ghosh 2002; `hbgf`: Fern and Brodley 2004; `spectral`:
         k-means on the leading eigenvectors of the co-grouping operator, from which crowdclustering starts too.
-    clusters
+    n_clusters : int
         How many clusters `K`; a method may leave some of them without items.
-    restarts
+    n_starts : int
         Random starts of factorisation, and of k-means (ten times as many); the best by their own measure is kept.
-    iterations, tolerance
+    max_iterations, tolerance : int, float
         Of factorisation: iterations of a start at most, and the relative change of the loss that ends them.
-    seed
+    seed : int
         Of everything random.
 
     Attributes
@@ -59,17 +60,18 @@ class ConsensusClustering:
 
     def __init__(
         self,
+        *,
         method: str = "nmf",
-        clusters: int = 2,
-        restarts: int = 10,
-        iterations: int = 300,
+        n_clusters: int = 2,
+        n_starts: int = 10,
+        max_iterations: int = 300,
         tolerance: float = 1e-5,
         seed: int = 0,
     ) -> None:
         self.method = method
-        self.clusters = clusters
-        self.restarts = restarts
-        self.iterations = iterations
+        self.n_clusters = n_clusters
+        self.n_starts = n_starts
+        self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.seed = seed
 
@@ -101,7 +103,7 @@ class ConsensusClustering:
         watcher = ProgressListener(progress, cancel)
         watcher.at(0, 1, "counting what is together")
         evidence = evidence_of(table)
-        clusters = min(self.clusters, evidence.n_items)
+        clusters = min(self.n_clusters, evidence.n_items)
         losses: tuple[float, ...] = ()
         converged = None
         if clusters == 1 or clusters == evidence.n_items:
@@ -124,8 +126,12 @@ class ConsensusClustering:
     def _check(self) -> None:
         if self.method not in METHODS:
             raise InvalidInputError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
-        for name in ("clusters", "restarts", "iterations"):
-            if getattr(self, name) < 1:
+        for name, value in (
+            ("clusters", self.n_clusters),
+            ("starts", self.n_starts),
+            ("iterations", self.max_iterations),
+        ):
+            if value < 1:
                 raise InvalidInputError(f"the number of {name} must be at least 1", todo="raise it")
         if self.seed < 0:
             raise InvalidInputError("the seed must not be negative", todo="choose 0 or a larger whole number")
@@ -133,7 +139,7 @@ class ConsensusClustering:
             require_metis()
 
     def _factorise(self, evidence: CoAssociation, clusters: int, watcher: ProgressListener) -> nmf.Factors:
-        settings = nmf.NmfSettings(self.iterations, self.tolerance, self.restarts, self.seed)
+        settings = nmf.NmfSettings(self.max_iterations, self.tolerance, self.n_starts, self.seed)
         method = nmf.factorise_seen if self.method == "nmf-masked" else nmf.factorise
         return method(evidence, clusters, settings, watcher)
 
@@ -144,7 +150,7 @@ class ConsensusClustering:
 
         random = np.random.default_rng([self.seed, 0])
         points = spectral_positions(labels_of(table, consensus=True), clusters - 1, random)
-        return kmeans(points, clusters, 10 * self.restarts, self.seed, watcher)
+        return kmeans(points, clusters, 10 * self.n_starts, self.seed, watcher)
 
 
 def number_by_size(labels: Ints) -> Ints:

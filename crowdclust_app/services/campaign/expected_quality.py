@@ -68,9 +68,10 @@ def expected_quality(
     Cancelled
         When asked to stop.
     """
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.evaluation.metrics import adjusted_rand_index
     from crowdclust_app.evaluation.simulation import simulate_campaign
-    from crowdclust_app.services.fits.fitting import FitSettings, fit_table
+    from crowdclust_app.services.fits.fitting import fit_table
 
     size = _size(n_items, plan)
     if size is None:
@@ -80,7 +81,7 @@ def expected_quality(
     for repeat in range(REPEATS):
         campaign = simulate_campaign(_settings(items, kinds, plan, seed * REPEATS + repeat))
         settings = FitSettings(
-            dimensions=4, starts=1, clusters=kinds, label_weight=0.3, folds=0,
+            dimensions=4, n_starts=1, n_clusters=kinds, label_weight=0.3, folds=0,
             layer_rounds=10, max_iterations=20, seed=seed,
         )  # fmt: skip
         result = fit_table(campaign.table, settings, cancel=cancel)

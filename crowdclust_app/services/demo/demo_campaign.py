@@ -257,7 +257,8 @@ def _submit(
 
 
 def _fit(campaign: Campaign, seed: int, progress: Progress, cancel: CancelToken | None) -> Run:
-    from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+    from crowdclust_app.domain.fit_settings import FitSettings
+    from crowdclust_app.services.fits.fitting import fit_campaign
 
     settings = FitSettings(label_weight=LABEL_WEIGHT, dimensions=DIMENSIONS, seed=seed)
     return fit_campaign(campaign, settings, progress, cancel)

@@ -15,11 +15,8 @@ from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.fits.settings import FitSettings
-
-BASELINES = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
-"""The names of `inference.consensus.METHODS`, which takes scipy to import."""
 
 USUAL_DIMENSIONS = 4
 """Those in which items are shown where none are given."""
@@ -46,7 +43,7 @@ def fit_baseline(
     Parameters
     ----------
     table, settings, progress, cancel
-        As in `fit_table`; of the settings, `starts` is the number of random starts and `dimensions` that of the
+        As in `fit_table`; of the settings, `n_starts` is the number of random starts and `dimensions` that of the
         spectral embedding in which the items are shown.
     crowdclustering
         Fits with the same settings; asked only where no number of clusters is given.
@@ -62,14 +59,16 @@ def fit_baseline(
     from crowdclust_app.inference.consensus import ConsensusClustering, Step
 
     began = time.perf_counter()
-    given = settings.clusters
+    given = settings.n_clusters
     clusters = given if isinstance(given, int) else int(crowdclustering().summary["clusters"])
 
     def report(step: Step) -> None:
         if progress:
             progress(ProgressReport(step.done, step.total, f"{settings.method}: {step.text}"))
 
-    model = ConsensusClustering(settings.method, clusters, restarts=settings.starts, seed=settings.seed)
+    model = ConsensusClustering(
+        method=settings.method, n_clusters=clusters, n_starts=settings.n_starts, seed=settings.seed
+    )
     model.fit(table, progress=report, cancel=cancel)
     dimensions = USUAL_DIMENSIONS if isinstance(settings.dimensions, str) else settings.dimensions
     arrays = describe(table, model.labels_, dimensions, settings.seed)
@@ -189,7 +188,7 @@ def _covariance(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _sentences(table: ResponseTable, settings: FitSettings, arrays: dict[str, Any], clusters: int) -> list[str]:
-    own = "" if isinstance(settings.clusters, int) else ", as crowdclustering finds them in these responses"
+    own = "" if isinstance(settings.n_clusters, int) else ", as crowdclustering finds them in these responses"
     found = len(arrays["means"])
     sentences = [
         f"The method {settings.method} was told the number of clusters, {clusters}{own}; it takes all workers for "

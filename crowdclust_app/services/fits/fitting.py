@@ -14,14 +14,14 @@ import numpy as np
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import BASELINES, METHODS, SETTINGS, FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.services.campaign.exclusions import exclusions
-from crowdclust_app.services.fits.baselines import BASELINES, fit_baseline
+from crowdclust_app.services.fits.baselines import fit_baseline
 from crowdclust_app.services.fits.progress import FitProgress, Sweeps, reporter
 from crowdclust_app.services.fits.resources import workforce
 from crowdclust_app.services.fits.results import FitResult, Run
 from crowdclust_app.services.fits.run_store import save_run
-from crowdclust_app.services.fits.settings import METHODS, FitSettings
 from crowdclust_app.services.fits.stability import cluster_stability
 from crowdclust_app.services.fits.summary import compare_with_truth, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -86,8 +86,8 @@ def fit_table(
     if not table.n_pair_labels:
         what = "no response holds two items, so nothing says which items go together"
         raise UserError(what, todo="collect or import responses to HITs of two or more items")
-    if isinstance(settings.clusters, int) and settings.clusters > table.n_items:
-        what = f"{table.n_items} items cannot fall into {settings.clusters} clusters"
+    if isinstance(settings.n_clusters, int) and settings.n_clusters > table.n_items:
+        what = f"{table.n_items} items cannot fall into {settings.n_clusters} clusters"
         raise UserError(what, todo="lower the number of clusters")
     if settings.method in BASELINES:
         crowdclustering = replace(settings, method="crowdclustering")
@@ -102,13 +102,13 @@ def fit_table(
     if cancel:
         cancel.check()
     began = time.perf_counter()
-    parameters = settings.as_dict()
-    draws = parameters.pop("bootstrap")
-    model = Crowdclustering(consensus=parameters.pop("method") == "consensus", **parameters)
+    parameters = {name: getattr(settings, name) for name in SETTINGS if name not in ("method", "bootstrap")}
+    model = Crowdclustering(consensus=settings.method == "consensus", **parameters)
     with workforce(table, settings, threads) as (crew, at_once):
         sweeps = Sweeps(reporter(settings, progress, at_once))
         model.fit(table, progress=sweeps, cancel=cancel, crew=crew)
     arrays = _arrays(model, table)
+    draws = settings.bootstrap
     stability = cluster_stability(table, model, draws, settings.seed, progress, cancel) if draws else None
     seconds = time.perf_counter() - began
     told = {**arrays, "n_unchanged": model.n_unchanged_}
@@ -169,7 +169,8 @@ def compile_kernels() -> None:
     toy = ResponseTable.from_responses(
         Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
     )
-    Crowdclustering(2, starts=2, layer_rounds=2, max_iterations=2, folds=2, worker_prior="shared").fit(toy)
+    quick: dict[str, Any] = {"dimensions": 2, "n_starts": 2, "layer_rounds": 2, "max_iterations": 2, "folds": 2}
+    Crowdclustering.as_published(**quick, worker_prior="shared").fit(toy)
 
 
 def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:

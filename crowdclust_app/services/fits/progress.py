@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.inference.crowdclustering import Snapshot
-    from crowdclust_app.services.fits.settings import FitSettings
 
 _PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
 
@@ -100,7 +100,7 @@ def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1)
         progress(
             FitProgress(
                 done=done(snapshot),
-                total=ahead + settings.starts * sweeps,
+                total=ahead + settings.n_starts * sweeps,
                 text=_in_words(snapshot),
                 start=snapshot.start,
                 starts=snapshot.starts,

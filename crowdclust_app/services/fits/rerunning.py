@@ -8,8 +8,8 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.services.campaign.progress_statistics import rerun_every, responses_since_run
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.fitting import FitSettings
 
 
 def is_due(campaign: Campaign) -> bool:
@@ -20,7 +20,7 @@ def is_due(campaign: Campaign) -> bool:
 
 def settings_of_newest(campaign: Campaign) -> FitSettings:
     """The settings of the newest run of the whole collection; the usual ones before the first."""
-    from crowdclust_app.services.fits.fitting import FitSettings
+    from crowdclust_app.domain.fit_settings import FitSettings
 
     numbers = [run.number for run in campaign.runs() if run.stage == WHOLE_COLLECTION]
     return campaign.run(numbers[-1]).settings if numbers else FitSettings()

@@ -14,9 +14,9 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.fits.process_pool import SpawnedPool
 
 if TYPE_CHECKING:
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.domain.response_table import ResponseTable
     from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
-    from crowdclust_app.services.fits.settings import FitSettings
 
 # Nanoseconds of one core that a pair label costs in one sweep, for estimates.
 LABEL_NS = 60
@@ -56,10 +56,10 @@ def worthwhile_processes(table: ResponseTable, settings: FitSettings, threads: i
         How many may work at once.
     """
     labels = table.n_pair_labels
-    tasks = max(settings.starts, settings.folds)
+    tasks = max(settings.n_starts, settings.folds)
     if threads < 2 or tasks < 2 or labels > MOST_LABELS:
         return 0
-    of_starts = settings.starts * (settings.layer_rounds + settings.max_iterations)
+    of_starts = settings.n_starts * (settings.layer_rounds + settings.max_iterations)
     sweeps = of_starts + settings.folds * settings.layer_rounds
     if labels * sweeps * LABEL_NS * 1e-9 < LEAST_SECONDS:
         return 0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from crowdclust_app.services.fits.settings import FitSettings
+    from crowdclust_app.domain.fit_settings import FitSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.fits.results import FitResult, Run
-from crowdclust_app.services.fits.settings import FitSettings
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
@@ -134,8 +134,7 @@ def load_run(campaign: Campaign, number: int) -> Run:
         todo = f"choose one of {known}" if known else "run the inference first"
         raise UserError(f"the campaign has no run {number}", where=str(campaign.path), todo=todo)
     names = json.loads(row.names)
-    # A run of an earlier version may lack a setting, which then has its default, or hold one that is gone.
-    settings = {field.name for field in fields(FitSettings)}
+    # a run of an earlier version may lack a setting, or hold one that is gone
     chosen = BEFORE_HELD_OUT | json.loads(row.settings)
     attributes: dict[str, Any] = {name: _tuples(value) for name, value in json.loads(row.scalars).items()}
     attributes |= unpack(row.arrays) | {"summary": json.loads(row.summary)}
@@ -143,7 +142,7 @@ def load_run(campaign: Campaign, number: int) -> Run:
         number=row.number,
         stage=row.stage,
         created_at=from_text(row.created_at),
-        settings=FitSettings(**{name: value for name, value in chosen.items() if name in settings}),
+        settings=FitSettings.from_dict(chosen),
         seed=row.seed,
         versions=json.loads(row.versions),
         fingerprint=row.fingerprint,

@@ -61,7 +61,12 @@ def cluster_stability(
         model.bias_variances_,
     )
     settings = replace(
-        model.fitted_settings_, clusters=len(model.means_), starts=1, folds=0, layer_rounds=_ROUNDS, max_iterations=1
+        model.fitted_settings_,
+        n_clusters=len(model.means_),
+        n_starts=1,
+        folds=0,
+        layer_rounds=_ROUNDS,
+        max_iterations=1,
     )
     random = np.random.default_rng([seed, 2])
     useful = np.flatnonzero(table.sizes >= 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from crowdclust_app.services.progress_report import Progress, ProgressReport
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering.model.settings import Settings
+    from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
     from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart
     from crowdclust_app.services.fits.results import Run
 
@@ -161,36 +161,26 @@ def moved_items(before: NDArray[np.int64], after: NDArray[np.int64]) -> int:
     return int(len(before) - counts[rows, columns].sum())
 
 
-def _settings(run: Run) -> Settings:
+def _settings(run: Run) -> ResolvedSettings:
     """What the run was fitted with, what was chosen for it included."""
-    from crowdclust_app.inference.crowdclustering.model.settings import Settings
+    from crowdclust_app.inference.crowdclustering.model.settings import resolved
 
     asked, result = run.settings, run.result
     dimensions = result.positions.shape[1]
     chosen = result.summary.get("chosen") or {}
     weight = chosen.get("label_weight") if asked.label_weight == "auto" else asked.label_weight
     freedom = asked.degrees_of_freedom
-    consensus = asked.method == "consensus"
-    return Settings(
+    fitted = replace(
+        asked,
         dimensions=dimensions,
-        starts=1,
-        clusters=result.responsibilities.shape[1],
+        n_starts=1,
+        n_clusters=result.responsibilities.shape[1],
         label_weight=float(weight or 1.0),
-        worker_prior="independent" if consensus else asked.worker_prior,
-        weight_variance=asked.weight_variance,
-        bias_variance=asked.bias_variance,
-        position_variance=asked.position_variance,
-        concentration=asked.concentration,
-        mean_precision=asked.mean_precision,
-        scale=asked.scale,
-        degrees_of_freedom=dimensions + 2.0 if freedom is None else max(freedom, dimensions - 0.5),
-        layer_rounds=asked.layer_rounds,
-        max_iterations=asked.max_iterations,
+        degrees_of_freedom=None if freedom is None else max(freedom, dimensions - 0.5),
         tolerance=max(asked.tolerance, _TOLERANCE),
         folds=0,
-        consensus=consensus,
-        seed=asked.seed,
     )
+    return resolved(fitted)
 
 
 def _beginning(run: Run, table: ResponseTable) -> WarmStart:

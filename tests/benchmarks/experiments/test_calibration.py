@@ -47,8 +47,8 @@ def test_no_temperature_makes_another_cluster_the_likeliest():
 
 
 def believe(table, clusters, seed):
-    model = Crowdclustering(
-        starts=1, clusters=clusters, label_weight=0.5, worker_prior="shared", folds=4, max_iterations=20, seed=seed
+    model = Crowdclustering.as_published(
+        n_starts=1, n_clusters=clusters, label_weight=0.5, worker_prior="shared", folds=4, max_iterations=20, seed=seed
     ).fit(table)
     return model.independent_responsibilities_, model.responsibilities_, model.temperature_
 

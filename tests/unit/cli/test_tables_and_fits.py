@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdclust_app.cli.parser import build_parser
 from crowdclust_app.services.fits import fitting
 
 FIT_KEYS = {
@@ -229,6 +230,8 @@ def test_methods_to_compare_with_are_fits_too(run, responses: Path, tmp_path: Pa
 
 
 def test_the_methods_of_the_parser_are_those_of_the_service() -> None:
-    from crowdclust_app.cli import parser
-
-    assert parser.METHODS == fitting.METHODS
+    parser = build_parser()
+    read = [parser.parse_args(["fit", "x.csv", "--method", method]).method for method in fitting.METHODS]
+    assert tuple(read) == fitting.METHODS
+    with pytest.raises(SystemExit):
+        parser.parse_args(["fit", "x.csv", "--method", "kmeans"])

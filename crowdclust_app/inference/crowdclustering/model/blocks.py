@@ -23,7 +23,7 @@ from crowdclust_app.inference.crowdclustering.kernels.workers import fill_second
 from crowdclust_app.inference.crowdclustering.model.data import PairLabelData, tiles_of
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel, cuts
 from crowdclust_app.inference.crowdclustering.model.priors import WorkerPrior, independent_prior, shared_prior
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 
 # Multiplications that solving for the workers must take to be worth sharing out.
 WORTH_SHARING = 500_000
@@ -93,7 +93,7 @@ class VariationalPosterior:
     """
 
     labels: PairLabelData
-    settings: Settings
+    settings: ResolvedSettings
     mean: Floats
     variance: Floats
     weights: Floats
@@ -125,7 +125,7 @@ class VariationalPosterior:
 
     @classmethod
     def at_positions(
-        cls, labels: PairLabelData, settings: Settings, positions: Floats, crew: Parallel | None = None
+        cls, labels: PairLabelData, settings: ResolvedSettings, positions: Floats, crew: Parallel | None = None
     ) -> VariationalPosterior:
         """Start from these positions and from workers with `W = I`, `tau = 0`; who gave no label keeps the prior."""
         D = settings.dimensions

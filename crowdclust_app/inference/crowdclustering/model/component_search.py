@@ -12,7 +12,7 @@ import numpy as np
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
 from crowdclust_app.inference.crowdclustering.model.mixture import Mixture, one_round
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 
 Check = Callable[[], None]
 
@@ -36,7 +36,7 @@ EMPTY = 0.5
 
 
 def settle(
-    memberships: Floats, mean: Floats, variance: Floats, settings: Settings, rounds: int = SETTLE_ROUNDS
+    memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings, rounds: int = SETTLE_ROUNDS
 ) -> tuple[Mixture, float]:
     """Update the mixture until its bound stands still."""
     mixture, bound = one_round(memberships, mean, variance, settings)
@@ -49,7 +49,7 @@ def settle(
 
 
 def split_memberships(
-    mixture: Mixture, component: int, mean: Floats, variance: Floats, settings: Settings
+    mixture: Mixture, component: int, mean: Floats, variance: Floats, settings: ResolvedSettings
 ) -> Floats | None:
     """`q` with one component in two; None when there is nothing to gain from that.
 
@@ -71,7 +71,7 @@ def split_memberships(
     local, bound = settle(cut, own_mean, own_variance, settings, LOCAL_ROUNDS)
     halves = np.full((len(mean), 2), 0.5)
     halves[own] = local.memberships
-    if settings.clusters == "bound":
+    if settings.n_clusters == "bound":
         if bound <= one_round(np.ones((len(own), 1)), own_mean, own_variance, settings)[1]:
             return None
     elif local.memberships.sum(axis=0).min() < EMPTY:
@@ -80,7 +80,7 @@ def split_memberships(
 
 
 def best_split(
-    mixture: Mixture, mean: Floats, variance: Floats, settings: Settings, check: Check
+    mixture: Mixture, mean: Floats, variance: Floats, settings: ResolvedSettings, check: Check
 ) -> tuple[Mixture, float] | None:
     """The best of the splits of the heaviest components, settled; None when there is nothing to split."""
     best: tuple[Mixture, float] | None = None
@@ -96,7 +96,7 @@ def best_split(
         return None
     settled = settle(best[0].memberships, mean, variance, settings)
     # One more empty component always raises the bound a little: without this growth would not end.
-    if settings.clusters == "bound" and occupied(settled[0]) <= occupied(mixture):
+    if settings.n_clusters == "bound" and occupied(settled[0]) <= occupied(mixture):
         return None
     return settled
 
@@ -109,7 +109,7 @@ def occupied(mixture: Mixture) -> int:
 def grow(
     mean: Floats,
     variance: Floats,
-    settings: Settings,
+    settings: ResolvedSettings,
     watch: Callable[[Mixture, float], None],
     check: Check,
 ) -> tuple[Mixture, float]:
@@ -127,7 +127,7 @@ def grow(
         Is called before every proposal; may raise to stop.
     """
     mixture, bound = settle(np.ones((len(mean), 1)), mean, variance, settings)
-    if not isinstance(settings.clusters, int):
+    if not isinstance(settings.n_clusters, int):
         watch(mixture, bound)
         while (proposal := best_split(mixture, mean, variance, settings, check)) is not None:
             if proposal[1] <= bound + LEAST_GAIN:
@@ -135,16 +135,16 @@ def grow(
             mixture, bound = proposal
             watch(mixture, bound)
         return mixture, bound
-    mixture, bound = grow_to(settings.clusters, mixture, bound, mean, variance, settings, check)
+    mixture, bound = grow_to(settings.n_clusters, mixture, bound, mean, variance, settings, check)
     watch(mixture, bound)
     return mixture, bound
 
 
 def grow_to(
-    size: int, mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check
+    size: int, mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: ResolvedSettings, check: Check
 ) -> tuple[Mixture, float]:
     """Split until there are so many components, whatever the bound says, or nothing is left to split."""
-    forced = replace(settings, clusters=size)
+    forced = replace(settings, n_clusters=size)
     while mixture.size < size:
         proposal = best_split(mixture, mean, variance, forced, check)
         if proposal is None:
@@ -166,7 +166,7 @@ def likest_pairs(mixture: Mixture) -> list[tuple[int, int]]:
 
 
 def simplify(
-    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: ResolvedSettings, check: Check
 ) -> tuple[Mixture, float]:
     """Drop empty components and merge pairs as long as the bound rises, positions fixed."""
     mixture, bound = drop_empty(mixture, bound, mean, variance, settings)
@@ -186,7 +186,7 @@ def simplify(
 
 
 def drop_empty(
-    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: ResolvedSettings
 ) -> tuple[Mixture, float]:
     """Leave out components without items as long as that does not lower the bound."""
     while True:
@@ -203,7 +203,9 @@ def drop_empty(
         mixture, bound = tried, reached
 
 
-def revise(mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: Settings, check: Check) -> Mixture:
+def revise(
+    mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: ResolvedSettings, check: Check
+) -> Mixture:
     """Look again whether fewer or more components are better, positions fixed.
 
     Returns

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.domain.fit_settings import AUTO, FitSettings
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.canonical_order import Ordered, ordered
@@ -24,7 +24,7 @@ from crowdclust_app.inference.crowdclustering.model.data import PairLabelData, l
 from crowdclust_app.inference.crowdclustering.model.mixture import expected_weights
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot, StartResult, one_start
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings, resolved
 from crowdclust_app.inference.crowdclustering.model.summary import (
     entropy_bits,
     fisher_axes,
@@ -35,8 +35,9 @@ from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities i
     refined_memberships,
     usual_temperature,
 )
-from crowdclust_app.inference.crowdclustering.selection.choosing import MORE_DIMENSIONS, choose, planned_fits, settled
+from crowdclust_app.inference.crowdclustering.selection.choosing import choose, planned_fits, settled
 from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut, Trials, can_hold_out
+from crowdclust_app.inference.parameters import Parameters
 
 NOT_SHOWN = 0
 # What is fitted item by item, and worker by worker.
@@ -58,12 +59,10 @@ BY_WORKER = (
     "confusion_",
     "confusion_bound_",
 )
-AUTO = "auto"
-# What the search for dimensions begins from.
-USUAL_DIMENSIONS = MORE_DIMENSIONS[0]
+DEFAULTS = FitSettings()
 
 
-class Crowdclustering:
+class Crowdclustering(Parameters):
     """Find atomic clusters, and how each worker sorts them, from partial clusterings.
 
     The constructor keeps its parameters; `fit` checks them. A fit is a function of the responses, the parameters and
@@ -72,41 +71,43 @@ class Crowdclustering:
 
     Parameters
     ----------
-    dimensions
-        `D` of the space in which items lie; "auto": what predicts held-out responses best of 2, 4 and 6.
-    starts
+    n_clusters : "heldout", "bound" or int
+        "heldout": as many as predict held-out responses well; "bound": as many as the bound asks for, for which the
+        joint phase is tried a second time from more components. A number: that many components (the fit may leave
+        some of them without items).
+    n_starts : int
         How many starts; the first is spectral, the others random, the highest bound wins. With a number of clusters
         those that keep the most of them come first.
-    clusters
-        "bound": as many as the bound asks for; the joint phase is tried a second time from more components. A
-        number: that many components (the fit may leave some of them without items).
-    label_weight
+    dimensions : "auto" or int
+        `D` of the space in which items lie; "auto": what predicts held-out responses best of 2, 4 and 6.
+    label_weight : "auto" or float
         `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
-        less is better where placements are noisy.
-    worker_prior
-        "independent" (the paper) or "shared": mean and variance of the workers' prior are learnt from all of them.
+        less is better where placements are noisy. "auto": what predicts held-out responses best.
+    worker_prior : "shared" or "independent"
+        "shared": mean and variance of the workers' prior are learnt from all of them; "independent": the paper's.
         With `consensus` there is one worker and it is always independent.
-    weight_variance, bias_variance, position_variance
+    folds : int
+        Folds of the cross-validation: responses are held out to see how well the rest predicts them; 0 leaves that
+        out. Where fewer can be held out, there are fewer folds; where none can, "heldout" and "auto" mean "bound" and
+        the paper's.
+    consensus : bool
+        Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute.
+    seed : int
+        Seed of the random starts.
+    weight_variance, bias_variance, position_variance : float
         Prior variances `s_w` of the workers' weights, `s_tau` of their biases, and `s_x` of positions while there is
         no mixture yet.
-    concentration
+    concentration : float
         `alpha` of the Dirichlet process.
-    mean_precision, scale, degrees_of_freedom
+    mean_precision, scale, degrees_of_freedom : float
         `beta0`, `J0` (times the identity) and `eta0` of the components' Normal-Wishart prior; `eta0` is `D + 2`
         unless given. On simulated campaigns smaller scales cut clusters up, larger ones run them together. With a
         number of clusters the scale is at most a quarter of their variances at the start.
-    layer_rounds
+    layer_rounds : int
         Rounds of positions and workers before the mixture. The spectral start is good, and more rounds predict
         held-out responses worse.
-    max_iterations, tolerance
+    max_iterations, tolerance : int, float
         The joint phase ends when the bound changes by less than `tolerance` of itself, or after so many iterations.
-    folds
-        Responses are held out in so many folds to see how well the rest predicts them; 0 leaves that out. Where fewer
-        can be held out, there are fewer folds; where none can, "heldout" and "auto" mean "bound" and the paper's.
-    consensus
-        Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute.
-    seed
-        Seed of the random starts.
 
     Attributes
     ----------
@@ -139,7 +140,7 @@ class Crowdclustering:
         In how many of the last of them no item changed its cluster.
     heldout_ : HeldOut or None
         How well held-out responses are predicted, and what was chosen by them.
-    dimensions_, label_weight_, fitted_settings_ : int, float, Settings
+    dimensions_, label_weight_, fitted_settings_ : int, float, ResolvedSettings
         What was fitted with.
     temperature_ : float
         How much of independent decisions the labels are in `responsibilities_`; 1 where the bound says how many
@@ -177,7 +178,7 @@ class Crowdclustering:
     heldout_: HeldOut | None
     dimensions_: int
     label_weight_: float
-    fitted_settings_: Settings
+    fitted_settings_: ResolvedSettings
     temperature_: float
     independent_responsibilities_: Floats
     entropy_bits_: float
@@ -187,43 +188,45 @@ class Crowdclustering:
 
     def __init__(
         self,
-        dimensions: Literal["auto"] | int = 4,
-        starts: int = 4,
-        clusters: Literal["bound", "heldout"] | int = "bound",
-        label_weight: Literal["auto"] | float = 1.0,
-        worker_prior: Literal["independent", "shared"] = "independent",
-        weight_variance: float = 1.0,
-        bias_variance: float = 10.0,
-        position_variance: float = 1.0,
-        concentration: float = 1.0,
-        mean_precision: float = 0.01,
-        scale: float = 0.5,
-        degrees_of_freedom: float | None = None,
-        layer_rounds: int = 20,
-        max_iterations: int = 100,
-        tolerance: float = 1e-6,
-        folds: int = 0,
+        *,
+        n_clusters: Literal["bound", "heldout"] | int = DEFAULTS.n_clusters,
+        n_starts: int = DEFAULTS.n_starts,
+        dimensions: Literal["auto"] | int = DEFAULTS.dimensions,
+        label_weight: Literal["auto"] | float = DEFAULTS.label_weight,
+        worker_prior: Literal["independent", "shared"] = DEFAULTS.worker_prior,
+        folds: int = DEFAULTS.folds,
         consensus: bool = False,
-        seed: int = 0,
+        seed: int = DEFAULTS.seed,
+        weight_variance: float = DEFAULTS.weight_variance,
+        bias_variance: float = DEFAULTS.bias_variance,
+        position_variance: float = DEFAULTS.position_variance,
+        concentration: float = DEFAULTS.concentration,
+        mean_precision: float = DEFAULTS.mean_precision,
+        scale: float = DEFAULTS.scale,
+        degrees_of_freedom: float | None = DEFAULTS.degrees_of_freedom,
+        layer_rounds: int = DEFAULTS.layer_rounds,
+        max_iterations: int = DEFAULTS.max_iterations,
+        tolerance: float = DEFAULTS.tolerance,
     ) -> None:
-        self.dimensions = dimensions
-        self.starts = starts
-        self.clusters = clusters
-        self.label_weight = label_weight
-        self.worker_prior = worker_prior
-        self.weight_variance = weight_variance
-        self.bias_variance = bias_variance
-        self.position_variance = position_variance
-        self.concentration = concentration
-        self.mean_precision = mean_precision
-        self.scale = scale
-        self.degrees_of_freedom = degrees_of_freedom
-        self.layer_rounds = layer_rounds
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.folds = folds
-        self.consensus = consensus
-        self.seed = seed
+        self._keep_parameters(locals())
+
+    @classmethod
+    def as_published(cls, **overrides: Any) -> Self:
+        """The settings of the paper: four dimensions, as many clusters as the bound asks for, nothing held out.
+
+        Parameters
+        ----------
+        **overrides
+            Parameters that are to be different.
+
+        Examples
+        --------
+        >>> Crowdclustering.as_published(seed=1).label_weight
+        1.0
+        """
+        paper: dict[str, Any] = {"dimensions": 4, "n_clusters": "bound", "folds": 0}
+        paper |= {"label_weight": 1.0, "worker_prior": "independent"}
+        return cls(**paper | overrides)
 
     def fit(
         self,
@@ -252,14 +255,15 @@ class Crowdclustering:
         Cancelled
             When `cancel` asks for it; nothing fitted is changed then.
         """
-        settings = self._settings()
+        asked = self._settings()
+        settings = resolved(asked)
         order = ordered(table)
         table = order.table
         labels = labels_of(table, settings.consensus)
         began = time.perf_counter()
         crew = crew or Parallel()
         crew = crew if cancel is None else replace(crew, check=cancel.check)
-        heldout = self._hold_out(table, settings, began, progress, cancel, crew)
+        heldout = self._hold_out(table, asked, began, progress, cancel, crew)
         settings = settled(settings, heldout)
         best: StartResult | None = None
         bounds: list[float] = []
@@ -278,14 +282,14 @@ class Crowdclustering:
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self.fitted_settings_ = settings
         self._keep(best, labels, table.n_items, crew.check)
-        self._restore_order(order)
+        self._restore_order(order, settings.consensus)
         return self
 
-    def _restore_order(self, order: Ordered) -> None:
+    def _restore_order(self, order: Ordered, consensus: bool) -> None:
         """Give items and workers the numbers that they have in the table that was asked about."""
         for name in BY_ITEM:
             setattr(self, name, getattr(self, name)[order.item_at])
-        if not self.consensus:
+        if not consensus:
             for name in BY_WORKER:
                 setattr(self, name, getattr(self, name)[order.worker_at])
         if self.heldout_ is not None:
@@ -296,57 +300,32 @@ class Crowdclustering:
     def _hold_out(
         self,
         table: ResponseTable,
-        settings: Settings,
+        asked: FitSettings,
         began: float,
         progress: Callable[[Snapshot], None] | None,
         cancel: CancelToken | None,
         crew: Parallel,
     ) -> HeldOut | None:
         """Hold responses out, where that is asked for and can be."""
-        if settings.folds == 0 or not can_hold_out(table):
+        if asked.folds == 0 or not can_hold_out(table):
             return None
-        weight, dimensions = self.label_weight == AUTO, self.dimensions == AUTO
-        planned = planned_fits(settings.folds, weight, dimensions)
-        trials = Trials(table, settings, settings.folds, planned, progress, cancel, began, crew)
+        weight, dimensions = asked.label_weight == AUTO, asked.dimensions == AUTO
+        planned = planned_fits(asked.folds, weight, dimensions)
+        trials = Trials(table, resolved(asked), asked.folds, planned, progress, cancel, began, crew)
         return choose(trials, weight, dimensions)
 
     @staticmethod
-    def _rounds(settings: Settings) -> list[range]:
+    def _rounds(settings: ResolvedSettings) -> list[range]:
         """Starts that can be made at once, counted from 1."""
-        everything = range(1, settings.starts + 1)
-        return [everything[:1], everything[1:]] if isinstance(settings.clusters, int) else [everything]
+        everything = range(1, settings.n_starts + 1)
+        return [everything[:1], everything[1:]] if isinstance(settings.n_clusters, int) else [everything]
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> FitSettings:
         """The parameters, checked."""
-        for name, value in (("dimensions", self.dimensions), ("label weight", self.label_weight)):
-            if isinstance(value, str) and value != AUTO:
-                raise InvalidInputError(f"the {name} must be a number or 'auto', not {value!r}")
-        if self.folds == 0 and (self.clusters == "heldout" or AUTO in (self.dimensions, self.label_weight)):
-            raise InvalidInputError(
-                "without folds nothing can be chosen by held-out responses", todo="choose 2 folds or more"
-            )
-        dimensions = USUAL_DIMENSIONS if isinstance(self.dimensions, str) else self.dimensions
-        freedom = dimensions + 2.0 if self.degrees_of_freedom is None else self.degrees_of_freedom
-        return Settings(
-            dimensions=dimensions,
-            starts=self.starts,
-            clusters=self.clusters,
-            label_weight=1.0 if isinstance(self.label_weight, str) else self.label_weight,
-            worker_prior="independent" if self.consensus else self.worker_prior,
-            weight_variance=self.weight_variance,
-            bias_variance=self.bias_variance,
-            position_variance=self.position_variance,
-            concentration=self.concentration,
-            mean_precision=self.mean_precision,
-            scale=self.scale,
-            degrees_of_freedom=freedom,
-            layer_rounds=self.layer_rounds,
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            folds=self.folds,
-            consensus=self.consensus,
-            seed=self.seed,
-        )
+        # numbers of numpy, such as those of a loop over an array, are taken for Python's
+        given = {name: one.item() if isinstance(one, np.generic) else one for name, one in self.get_params().items()}
+        method = "consensus" if given.pop("consensus") else "crowdclustering"
+        return FitSettings(method=method, **given)
 
     def _keep(self, best: StartResult, labels: PairLabelData, n_items: int, check: Callable[[], None]) -> None:
         """Set the fitted attributes from the best start."""
@@ -363,7 +342,7 @@ class Crowdclustering:
         self.shown_ = np.isin(np.arange(n_items), labels.shown)
 
         memberships = independent = mixture.memberships
-        if isinstance(beliefs.settings.clusters, int):
+        if isinstance(beliefs.settings.n_clusters, int):
             self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
             memberships, independent = refined_memberships(beliefs, memberships, self.temperature_, check)
         order = order_by_size(memberships)

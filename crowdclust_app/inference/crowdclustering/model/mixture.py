@@ -9,7 +9,7 @@ from scipy.special import betaln, digamma, gammaln
 
 from crowdclust_app.inference.crowdclustering.kernels import mixture as mixture_kernels
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -62,7 +62,7 @@ class Mixture:
         return len(self.means)
 
 
-def fit_components(memberships: Floats, mean: Floats, variance: Floats, settings: Settings) -> Mixture:
+def fit_components(memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings) -> Mixture:
     """Sort components by mass, then update sticks and Normal-Wishart posteriors.
 
     Parameters
@@ -170,7 +170,7 @@ def log_wishart_norm(freedom: Floats, log_det: Floats, D: int) -> Floats:
     return np.asarray(0.5 * freedom * (D * np.log(2.0) - log_det) + multi)
 
 
-def component_divergence(mixture: Mixture, settings: Settings) -> float:
+def component_divergence(mixture: Mixture, settings: ResolvedSettings) -> float:
     """KL divergence of the Normal-Wishart posteriors from their prior, in nats."""
     D = mixture.means.shape[1]
     eta, beta = mixture.freedoms, mixture.mean_counts
@@ -184,7 +184,7 @@ def component_divergence(mixture: Mixture, settings: Settings) -> float:
     return float((wishart + normal).sum())
 
 
-def one_round(memberships: Floats, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float]:
+def one_round(memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings) -> tuple[Mixture, float]:
     """Sort, sticks, components, `q`; return the mixture and its bound without the positions' entropy, in nats."""
     mixture = fit_components(memberships, mean, variance, settings)
     mixture, evidence = refresh_memberships(mixture, mean, variance)
@@ -192,7 +192,9 @@ def one_round(memberships: Floats, mean: Floats, variance: Floats, settings: Set
     return mixture, bound
 
 
-def held_round(memberships: Floats, mean: Floats, variance: Floats, settings: Settings) -> tuple[Mixture, float]:
+def held_round(
+    memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings
+) -> tuple[Mixture, float]:
     """Like `one_round`, with `q` held: sort, sticks, components; and the bound that holds for any `q`."""
     mixture = fit_components(memberships, mean, variance, settings)
     rho = log_responsibilities(mixture, mean, variance)

@@ -18,7 +18,7 @@ from crowdclust_app.inference.crowdclustering.model.data import PairLabelData
 from crowdclust_app.inference.crowdclustering.model.initialisation import start_positions
 from crowdclust_app.inference.crowdclustering.model.mixture import Mixture, held_round, one_round, position_prior
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 from crowdclust_app.inference.crowdclustering.partitions.starting_partition import grouped
 from crowdclust_app.inference.crowdclustering.partitions.worker_pools import pool_workers
 from crowdclust_app.inference.crowdclustering.selection.prediction import cluster_shapes, placement_of
@@ -145,7 +145,7 @@ class StartResult:
 
         Fewer clusters can have a higher bound, and would win where more were wanted.
         """
-        if not isinstance(self.beliefs.settings.clusters, int):
+        if not isinstance(self.beliefs.settings.n_clusters, int):
             return 0, self.bound
         return len(np.unique(np.argmax(self.mixture.memberships, axis=1))), self.bound
 
@@ -156,7 +156,7 @@ class StartResult:
 
 
 def run_start(
-    labels: PairLabelData, settings: Settings, reporter: Reporter, rival: Sequence[float] = ()
+    labels: PairLabelData, settings: ResolvedSettings, reporter: Reporter, rival: Sequence[float] = ()
 ) -> StartResult:
     """Run all phases from one start.
 
@@ -167,17 +167,17 @@ def run_start(
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
     layered = VariationalPosterior.at_positions(labels, settings, positions.copy(), reporter.crew)
     run_layers(layered, reporter)
-    if isinstance(settings.clusters, int):
+    if isinstance(settings.n_clusters, int):
         # random positions say nothing by themselves
         origin = positions if reporter.start == 1 else None
-        return finish(layered, run_partition(layered, settings.clusters, reporter, origin), reporter, rival)
+        return finish(layered, run_partition(layered, settings.n_clusters, reporter, origin), reporter, rival)
     first = finish(layered, run_mixture(layered, reporter), reporter)
     return try_again(first, reporter)
 
 
 def one_start(
     labels: PairLabelData,
-    settings: Settings,
+    settings: ResolvedSettings,
     start: int,
     began: float,
     rival: Sequence[float] = (),
@@ -186,7 +186,7 @@ def one_start(
     crew: Parallel,
 ) -> StartResult:
     """`run_start` as a task for whoever makes several of them."""
-    return run_start(labels, settings, Reporter(start, settings.starts, began, progress, None, crew=crew), rival)
+    return run_start(labels, settings, Reporter(start, settings.n_starts, began, progress, None, crew=crew), rival)
 
 
 def try_again(first: StartResult, reporter: Reporter) -> StartResult:
@@ -276,7 +276,7 @@ def run_joint(
     Returns the mixture, the bound, the iterations, whether they sufficed, and in how many of the last no item moved.
     """
     settings = beliefs.settings
-    round_of = held_round if isinstance(settings.clusters, int) else one_round
+    round_of = held_round if isinstance(settings.n_clusters, int) else one_round
     race, margin = (STARTS_RACE, CLEARLY) if round_of is held_round else (RACE, 0.0)
     before = -np.inf
     converged = False
@@ -298,7 +298,7 @@ def run_joint(
         before = bound
         if iteration == race and len(rival) >= race and bound < rival[race - 1] - margin * abs(rival[race - 1]):
             break
-        if settings.clusters == "bound" and (converged or iteration == revision):
+        if settings.n_clusters == "bound" and (converged or iteration == revision):
             revision = max(revision, 2 * iteration)
             revised = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings, reporter.check)
             converged = converged and revised is mixture

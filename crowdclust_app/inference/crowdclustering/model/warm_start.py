@@ -20,7 +20,7 @@ from crowdclust_app.inference.crowdclustering.model.schedule import (
     run_layers,
     run_partition,
 )
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class WarmStart:
 
 def refit(
     table: ResponseTable,
-    settings: Settings,
+    settings: ResolvedSettings,
     beginning: WarmStart,
     progress: Callable[[Snapshot], None] | None = None,
     cancel: CancelToken | None = None,
@@ -92,8 +92,8 @@ def refit(
     reporter = Reporter(1, 1, time.perf_counter(), progress, cancel)
     reporter.check()
     run_layers(beliefs, reporter)
-    assert isinstance(settings.clusters, int)
-    mixture = run_partition(beliefs, min(settings.clusters, len(shown)), reporter)
+    assert isinstance(settings.n_clusters, int)
+    mixture = run_partition(beliefs, min(settings.n_clusters, len(shown)), reporter)
     mixture, _, _, _, _ = run_joint(beliefs, mixture, reporter)
     found = np.zeros(table.n_items, dtype=np.int64)
     found[shown] = 1 + np.argmax(mixture.memberships, axis=1)

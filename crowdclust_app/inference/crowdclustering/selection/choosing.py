@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Ints
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import USUAL_DIMENSIONS, ResolvedSettings
 from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut, Trials, item_sets
 from crowdclust_app.inference.crowdclustering.selection.heldout_workers import score_workers
 from crowdclust_app.inference.crowdclustering.selection.prediction import HeldOutScores, mean_and_error, together
@@ -32,7 +32,7 @@ EQUAL = 0.5
 EQUAL_CLUSTERS = 1.0
 # Label weights and dimensions, in the order in which they are tried, as long as each is better than those before.
 WEIGHTS = (1.0, 0.5, 0.25, 0.1)
-MORE_DIMENSIONS = (4, 6)
+MORE_DIMENSIONS = (USUAL_DIMENSIONS, 6)
 FEWER_DIMENSIONS = (2,)
 # Folds on which they are compared.
 TRIAL_FOLDS = 2
@@ -117,7 +117,7 @@ class SettingsChoice:
     trials: Trials
     view: View
     closely: bool
-    settings: Settings = field(init=False)
+    settings: ResolvedSettings = field(init=False)
     clusters: Literal["bound"] | int = field(init=False, default="bound")
     tried: list[tuple[str, float, float]] = field(init=False, default_factory=list)
     by_clusters: NumbersTried = field(init=False, default=())
@@ -126,7 +126,7 @@ class SettingsChoice:
         self.settings = self.trials.settings
 
     def scores(
-        self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
     ) -> HeldOutScores:
         """The scores that may be looked at."""
         scores = self.trials.scores(settings, clusters, folds, closer)
@@ -134,10 +134,10 @@ class SettingsChoice:
             return scores
         return masked(scores, halves(self.trials, folds) == self.view.half)
 
-    def best_of(self, settings: Settings) -> HeldOutScores:
+    def best_of(self, settings: ResolvedSettings) -> HeldOutScores:
         """The scores of the best number of clusters, on the trial folds."""
         folds = self.view.trial
-        wanted = settings.clusters
+        wanted = settings.n_clusters
         if wanted == "bound":
             return self.scores(settings, "bound", folds)
         most = self.trials.largest(settings, folds)
@@ -146,7 +146,7 @@ class SettingsChoice:
         tried = [self.scores(settings, k, folds) for k in COARSE if k <= most]
         return max(tried or [self.scores(settings, 1, folds)], key=lambda scores: scores.per_label)
 
-    def climb(self, what: str, candidates: Sequence[Settings], values: Sequence[float], give: float) -> None:
+    def climb(self, what: str, candidates: Sequence[ResolvedSettings], values: Sequence[float], give: float) -> None:
         """Settle on the last candidate before one that lacks more than `give` standard errors of the best so far."""
         chosen, best = candidates[0], self.best_of(candidates[0])
         if not any(entry[:2] == (what, values[0]) for entry in self.tried):
@@ -176,7 +176,7 @@ class SettingsChoice:
 
     def choose_clusters(self) -> None:
         """Score numbers of clusters on all folds until more are no better, and choose one, where it is to be chosen."""
-        wanted = self.settings.clusters
+        wanted = self.settings.n_clusters
         most = self.trials.largest(self.settings, self.view.folds)
         if wanted != "heldout":
             self.clusters = min(wanted, most) if isinstance(wanted, int) else "bound"
@@ -297,18 +297,18 @@ def add(first: HeldOutScores, second: HeldOutScores) -> HeldOutScores:
     return HeldOutScores(first.loglik + second.loglik, first.pairs + second.pairs, first.right + second.right)
 
 
-def with_dimensions(settings: Settings, dimensions: int) -> Settings:
+def with_dimensions(settings: ResolvedSettings, dimensions: int) -> ResolvedSettings:
     """The same settings in another number of dimensions, with the degrees of freedom as far above it."""
     more = dimensions - settings.dimensions
     return replace(settings, dimensions=dimensions, degrees_of_freedom=settings.degrees_of_freedom + more)
 
 
-def settled(settings: Settings, heldout: HeldOut | None) -> Settings:
+def settled(settings: ResolvedSettings, heldout: HeldOut | None) -> ResolvedSettings:
     """The settings with what was chosen; where nothing could be held out the bound says how many clusters."""
     if heldout is None:
-        return replace(settings, clusters="bound") if settings.clusters == "heldout" else settings
+        return replace(settings, n_clusters="bound") if settings.n_clusters == "heldout" else settings
     chosen = replace(with_dimensions(settings, heldout.dimensions), label_weight=heldout.label_weight)
-    return replace(chosen, clusters=heldout.clusters) if settings.clusters == "heldout" else chosen
+    return replace(chosen, n_clusters=heldout.clusters) if settings.n_clusters == "heldout" else chosen
 
 
 def figures(trials: Trials, choice: SettingsChoice, scores: HeldOutScores, one_cluster: HeldOutScores) -> HeldOut:

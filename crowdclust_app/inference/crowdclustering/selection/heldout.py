@@ -21,7 +21,7 @@ from crowdclust_app.inference.crowdclustering.model.data import PairLabelData, l
 from crowdclust_app.inference.crowdclustering.model.initialisation import start_positions
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.schedule import HELD_OUT, Reporter, Snapshot, run_layers
-from crowdclust_app.inference.crowdclustering.model.settings import Settings
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities import usual_temperature
 from crowdclust_app.inference.crowdclustering.partitions.exchanging import FEW_ROUNDS, exchanged, pays
 from crowdclust_app.inference.crowdclustering.partitions.merging import chain_of_partitions
@@ -167,7 +167,7 @@ class Trials:
     """
 
     table: ResponseTable
-    settings: Settings
+    settings: ResolvedSettings
     folds: int
     planned: int
     progress: Callable[[Snapshot], None] | None = None
@@ -193,7 +193,7 @@ class Trials:
         if self.cancel is not None:
             self.cancel.check()
 
-    def tell(self, settings: Settings, clusters: Literal["bound"] | int) -> None:
+    def tell(self, settings: ResolvedSettings, clusters: Literal["bound"] | int) -> None:
         """Say which number of clusters is tried, 0 for those of the bound."""
         if self.progress is not None:
             number = clusters if isinstance(clusters, int) else 0
@@ -204,11 +204,11 @@ class Trials:
         """All responses but those of a fold."""
         return self.table.take((self.fold_of >= 0) & (self.fold_of != fold))
 
-    def placement(self, settings: Settings, fold: int) -> Placement:
+    def placement(self, settings: ResolvedSettings, fold: int) -> Placement:
         """The fit to all but one fold, layer by layer, from the spectral start."""
         return self.placements(settings, (fold,))[0]
 
-    def placements(self, settings: Settings, folds: Sequence[int]) -> list[Placement]:
+    def placements(self, settings: ResolvedSettings, folds: Sequence[int]) -> list[Placement]:
         """The fits to all but each of these folds; the crew may make them at once."""
         keys = [(settings.dimensions, settings.label_weight, fold) for fold in folds]
         missing = [key for key in keys if key not in self._placed]
@@ -222,18 +222,20 @@ class Trials:
             self._placed[key] = placement
         return [self._placed[key] for key in keys]
 
-    def largest(self, settings: Settings, folds: Sequence[int]) -> int:
+    def largest(self, settings: ResolvedSettings, folds: Sequence[int]) -> int:
         """The most clusters that there can be in each of these folds."""
         return min(len(placement.shown) for placement in self.placements(settings, folds))
 
     def scores(
-        self, settings: Settings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
     ) -> HeldOutScores:
         """How these folds are predicted with that many clusters, which may be looked at more closely (`refined`)."""
         self.placements(settings, folds)
         return together([self._score(settings, clusters, fold, closer) for fold in folds])
 
-    def _score(self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool) -> HeldOutScores:
+    def _score(
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, fold: int, closer: bool
+    ) -> HeldOutScores:
         closer = closer and can_be_better(self.crowd(settings, fold).labels, clusters)
         key = (settings.dimensions, settings.label_weight, fold, clusters, closer)
         if key not in self._scored:
@@ -261,7 +263,7 @@ class Trials:
             memberships[crowd.placement.shown] = tempered(evidence, shares, temperature)
             yield memberships
 
-    def crowd(self, settings: Settings, fold: int) -> PooledWorkers:
+    def crowd(self, settings: ResolvedSettings, fold: int) -> PooledWorkers:
         """The rest of a fold as clusters are held against it."""
         key = (settings.dimensions, settings.label_weight, fold)
         if key not in self._crowds:
@@ -270,7 +272,7 @@ class Trials:
         return self._crowds[key]
 
     def refined(
-        self, settings: Settings, clusters: Literal["bound"] | int, fold: int, closer: bool = False
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, fold: int, closer: bool = False
     ) -> tuple[Ints, Floats]:
         """Clusters of the items that the rest of a fold has seen, (n,), and the judges' rates between them, (P, K, K).
 
@@ -300,7 +302,7 @@ class Trials:
             partition = self._exchanged[best]
         return partition, worker_rates(labels, partition, crowd.expect(partition))
 
-    def temperature(self, settings: Settings, clusters: int) -> float:
+    def temperature(self, settings: ResolvedSettings, clusters: int) -> float:
         """How much of independent decisions the labels are: that with which probable clusters predict best."""
         sums = np.zeros(len(TEMPERATURES))
         for fold in range(self.folds):
@@ -325,7 +327,7 @@ class Trials:
 
 def place_items(
     table: ResponseTable,
-    settings: Settings,
+    settings: ResolvedSettings,
     number: int,
     most: int,
     began: float,
@@ -353,8 +355,8 @@ def some_of(table: ResponseTable) -> ResponseTable:
     return table.take(np.arange(0, table.n_responses, step))
 
 
-def partition_by_bound(mean: Floats, variance: Floats, settings: Settings, check: Callable[[], None]) -> Ints:
+def partition_by_bound(mean: Floats, variance: Floats, settings: ResolvedSettings, check: Callable[[], None]) -> Ints:
     """Put positions into as many clusters as the mixture's bound asks for; (n,)."""
-    mixture, _ = grow(mean, variance, replace(settings, clusters="bound"), lambda _mixture, _bound: None, check)
+    mixture, _ = grow(mean, variance, replace(settings, n_clusters="bound"), lambda _mixture, _bound: None, check)
     found = np.argmax(mixture.memberships, axis=1)
     return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)

@@ -215,11 +215,11 @@ def _reproduction_section(view: RunView) -> Section:
     words = [
         "crowdclust fit responses.csv",
         f"--method {settings.method}",
-        f"--clusters {settings.clusters}",
+        f"--clusters {settings.n_clusters}",
         f"--dimensions {settings.dimensions}",
         f"--label-weight {settings.label_weight}",
         f"--worker-prior {settings.worker_prior}",
-        f"--starts {settings.starts}",
+        f"--starts {settings.n_starts}",
         f"--seed {settings.seed}",
     ]
     text = "The same clusters come from the exported responses by the command: " + " ".join(words)

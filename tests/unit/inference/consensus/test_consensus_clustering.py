@@ -38,7 +38,7 @@ def campaign():
 
 @pytest.mark.parametrize("method", EVERY)
 def test_plain_categories_are_found(campaign, method: str) -> None:
-    labels = ConsensusClustering(method, 4, seed=2).fit(campaign.table).labels_
+    labels = ConsensusClustering(method=method, n_clusters=4, seed=2).fit(campaign.table).labels_
     # METIS balances, which moves an item or two
     assert variation_of_information(labels, campaign.truth) < 0.25
     assert sorted(set(labels.tolist())) == [1, 2, 3, 4]
@@ -57,8 +57,8 @@ def test_the_same_seed_gives_the_same_labels_whatever_the_groups_are_called(camp
         ]
     )
     fields = {name: getattr(table, name) for name in table.__dataclass_fields__} | {"groups": renamed}
-    first = ConsensusClustering(method, 4, restarts=2, seed=7).fit(table).labels_
-    second = ConsensusClustering(method, 4, restarts=2, seed=7).fit(ResponseTable(**fields)).labels_
+    first = ConsensusClustering(method=method, n_clusters=4, n_starts=2, seed=7).fit(table).labels_
+    second = ConsensusClustering(method=method, n_clusters=4, n_starts=2, seed=7).fit(ResponseTable(**fields)).labels_
     assert np.array_equal(first, second)
 
 
@@ -84,7 +84,7 @@ ODD_TABLES = {
 @pytest.mark.parametrize("method", EVERY)
 def test_every_table_gives_labels(method: str, name: str, clusters: int, capfd: pytest.CaptureFixture[str]) -> None:
     table = ResponseTable.from_responses(ODD_TABLES[name], item_names=["never", "shown"])
-    model = ConsensusClustering(method, clusters, restarts=2, seed=1).fit(table)
+    model = ConsensusClustering(method=method, n_clusters=clusters, n_starts=2, seed=1).fit(table)
     shown = np.unique(table.items[np.repeat(table.sizes > 1, table.sizes)])
     assert np.array_equal(np.flatnonzero(model.labels_), shown)
     used = sorted(set(model.labels_[shown].tolist()))
@@ -103,7 +103,7 @@ def test_parts_that_nothing_joins_are_apart_where_unseen_counts_as_different(met
     table = ResponseTable.from_responses(
         [sorted_by("1111", worker=w) for w in "xyz"] + [sorted_by("1111", worker=w, items="efgh") for w in "xyz"]
     )
-    assert ConsensusClustering(method, 2).fit(table).labels_.tolist() == [1] * 4 + [2] * 4
+    assert ConsensusClustering(method=method, n_clusters=2).fit(table).labels_.tolist() == [1] * 4 + [2] * 4
 
 
 def test_no_pair_label_is_said() -> None:
@@ -116,8 +116,8 @@ def test_no_pair_label_is_said() -> None:
     ("wrong", "words"),
     [
         ({"method": "kmeans"}, "there is no method kmeans"),
-        ({"clusters": 0}, "the number of clusters must be at least 1"),
-        ({"restarts": 0}, "the number of restarts must be at least 1"),
+        ({"n_clusters": 0}, "the number of clusters must be at least 1"),
+        ({"n_starts": 0}, "the number of starts must be at least 1"),
         ({"seed": -1}, "the seed must not be negative"),
     ],
 )
@@ -130,7 +130,7 @@ def test_wrong_parameters_are_said_by_fit(campaign, wrong: dict, words: str) -> 
 def test_a_missing_metis_is_said_in_one_sentence(campaign, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymetis", None)
     with pytest.raises(UserError, match=r"the package pymetis is not installed; install crowdclust\[baselines\]"):
-        ConsensusClustering(method, 3).fit(campaign.table)
+        ConsensusClustering(method=method, n_clusters=3).fit(campaign.table)
 
 
 @pytest.mark.parametrize("method", ["nmf", "nmf-masked", "spectral"])
@@ -142,7 +142,7 @@ def test_steps_are_reported_and_a_cancel_stops_at_the_next(campaign, method: str
         if len(steps) == 5:
             token.cancel()
 
-    model = ConsensusClustering(method, 4)
+    model = ConsensusClustering(method=method, n_clusters=4)
     with pytest.raises(Cancelled):
         model.fit(campaign.table, note, token)
     assert len(steps) == 5
@@ -153,9 +153,13 @@ def test_steps_are_reported_and_a_cancel_stops_at_the_next(campaign, method: str
 
 
 def test_factorisations_say_whether_they_came_to_rest(campaign) -> None:
-    short = ConsensusClustering("nmf-masked", 4, restarts=1, iterations=3, tolerance=1e-12).fit(campaign.table)
+    short = ConsensusClustering(method="nmf-masked", n_clusters=4, n_starts=1, max_iterations=3, tolerance=1e-12).fit(
+        campaign.table
+    )
     assert (short.n_iterations_, short.converged_) == (3, False)
-    rested = ConsensusClustering("nmf", 4, restarts=1, iterations=2000, tolerance=1e-4).fit(campaign.table)
+    rested = ConsensusClustering(method="nmf", n_clusters=4, n_starts=1, max_iterations=2000, tolerance=1e-4).fit(
+        campaign.table
+    )
     assert rested.converged_ is True
     assert rested.n_iterations_ == len(rested.losses_)
-    assert ConsensusClustering("spectral", 4).fit(campaign.table).converged_ is None
+    assert ConsensusClustering(method="spectral", n_clusters=4).fit(campaign.table).converged_ is None

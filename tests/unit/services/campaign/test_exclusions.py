@@ -6,6 +6,7 @@ import pytest
 from campaign_making import MakeCampaign
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
@@ -17,10 +18,10 @@ from crowdclust_app.services.campaign.exclusions import (
     retire_worker,
     take_in,
 )
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 
 WHO = ('Ann "A", = 1', "בני 🌲")
-QUICK = FitSettings(dimensions=2, starts=1, clusters=2, label_weight=1.0, folds=0)
+QUICK = FitSettings(dimensions=2, n_starts=1, n_clusters=2, label_weight=1.0, folds=0)
 
 
 def sorted_campaign(make_campaign: MakeCampaign) -> Campaign:

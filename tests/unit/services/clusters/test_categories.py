@@ -12,11 +12,12 @@ from campaign_making import MakeCampaign, do_next
 from made_results import VERSIONS, result
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters import categories
 from crowdclust_app.services.clusters.categories import Categories, read_categories, tidy_name
 from crowdclust_app.services.exchange.exporting import export_campaign
-from crowdclust_app.services.fits.fitting import FitSettings, Run
+from crowdclust_app.services.fits.fitting import Run
 from crowdclust_app.services.fits.run_store import save_run
 
 LABELS = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 0])
@@ -26,7 +27,9 @@ def stored(campaign: Campaign, labels: np.ndarray = LABELS) -> Run:
     """A run with these clusters."""
     n_clusters = int(labels.max())
     made = replace(result(1, len(labels), 1, n_clusters), labels=labels, shown=labels > 0)
-    return save_run(campaign, campaign.table(), FitSettings(clusters=n_clusters), made, versions=VERSIONS, stage="all")
+    return save_run(
+        campaign, campaign.table(), FitSettings(n_clusters=n_clusters), made, versions=VERSIONS, stage="all"
+    )
 
 
 @pytest.fixture

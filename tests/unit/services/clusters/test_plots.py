@@ -15,12 +15,13 @@ from made_results import VERSIONS, result
 from PIL import Image
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters import categories, comparing, embedding
 from crowdclust_app.services.clusters import plots as plot_data
 from crowdclust_app.services.clusters.run_view import RunView, load_overview, view_run
-from crowdclust_app.services.fits.fitting import FitResult, FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import FitResult, fit_campaign
 from crowdclust_app.services.fits.run_store import save_run
 
 LABELS = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 0])
@@ -47,7 +48,7 @@ def campaign(make_campaign: MakeCampaign) -> Campaign:
 def view_of(campaign: Campaign, found: FitResult) -> RunView:
     """The result as a stored run on screen."""
     found = replace(found, summary={**found.summary, "responses": 1})
-    run = save_run(campaign, campaign.table(), FitSettings(clusters=3), found, versions=VERSIONS, stage="all")
+    run = save_run(campaign, campaign.table(), FitSettings(n_clusters=3), found, versions=VERSIONS, stage="all")
     return view_run(run, campaign.table())
 
 
@@ -191,7 +192,7 @@ def test_starts_and_numbers_of_clusters_are_kept_with_a_run(campaign: Campaign) 
         worker = campaign.add_worker(name)
         while do_next(campaign, worker):
             pass
-    run = fit_campaign(campaign, FitSettings(dimensions=2, starts=3, label_weight=1.0, folds=2))
+    run = fit_campaign(campaign, FitSettings(dimensions=2, n_starts=3, label_weight=1.0, folds=2))
     result = campaign.run(run.number).result
     rows = plot_data.starts_of(result)
     assert [row.number for row in rows] == [1, 2, 3]
@@ -215,7 +216,7 @@ def test_starts_and_numbers_of_clusters_are_kept_with_a_run(campaign: Campaign) 
     assert max(score.loglik for score in scores) < 0
     assert min(score.se_beside_best or 0.0 for score in scores) == 0.0
     assert all(score.se is not None and score.se > 0 for score in scores)
-    fixed = fit_campaign(campaign, FitSettings(dimensions=2, starts=1, label_weight=1.0, clusters=2, folds=2))
+    fixed = fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, label_weight=1.0, n_clusters=2, folds=2))
     assert plot_data.cluster_scores(campaign.runs(), fixed) == found, "of the run that tried numbers on the same data"
     plot = plot_data.cluster_numbers_plot(fixed, scores, source)
     assert plot.marks == ((float(fixed.result.summary["clusters"]), f"run {fixed.number}"),)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.services.fits.fitting import FitResult, FitSettings, fit_table
+from crowdclust_app.services.fits.fitting import FitResult, fit_table
 
 AUTOMATIC = FitSettings()
 
@@ -102,7 +103,7 @@ def test_sizes_from_two_to_two_hundred() -> None:
     answers = [
         (f"h{n}", f"w{n % 4}", random.choice(220, size=size, replace=False).tolist()) for n, size in enumerate(sizes)
     ]
-    result = fit_table(table_of(answers, lambda item: item % 3), FitSettings(starts=1))
+    result = fit_table(table_of(answers, lambda item: item % 3), FitSettings(n_starts=1))
     assert_sound(result)
     assert result.summary["clusters"] == 3
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from campaign_making import MakeCampaign, SmallDisk, do_next
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.io import tables
@@ -22,10 +24,10 @@ from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.exchange.exporting import export_campaign, export_result
 from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.exchange.result_tables import entropy_bits
-from crowdclust_app.services.fits.fitting import FitSettings, Run, fit_campaign, fit_table
+from crowdclust_app.services.fits.fitting import Run, fit_campaign, fit_table
 from crowdclust_app.services.progress_report import ProgressReport
 
-QUICK = FitSettings(dimensions=2, starts=1, layer_rounds=5, max_iterations=5, label_weight=0.2)
+QUICK = FitSettings(dimensions=2, n_starts=1, layer_rounds=5, max_iterations=5, label_weight=0.2)
 
 # product.md, Files; D is 2 here
 COLUMNS = {
@@ -270,7 +272,7 @@ def test_an_item_that_was_never_shown_has_no_cluster(tmp_path: Path) -> None:
 def test_after_a_consensus_all_workers_have_one_matrix(tmp_path: Path) -> None:
     responses = [Response("h", f"w{k}", ("a", "b", "c"), ("1", "1", "2")) for k in range(3)]
     table = ResponseTable.from_responses(responses)
-    settings = FitSettings(method="consensus", dimensions=2, starts=1, layer_rounds=5, max_iterations=5)
+    settings = FitSettings(method="consensus", dimensions=2, n_starts=1, layer_rounds=5, max_iterations=5)
     result = fit_table(table, settings)
     files = export_result(result, table, tmp_path / "out")
     assert {file.name for file in files} == {
@@ -304,7 +306,7 @@ def test_answers_that_came_after_the_run_do_not_change_its_clusters(
 
 def test_an_earlier_run_can_be_chosen(fitted: tuple[Campaign, Run], tmp_path: Path) -> None:
     campaign, first = fitted
-    second = fit_campaign(campaign, FitSettings(**{**QUICK.as_dict(), "clusters": 1}))
+    second = fit_campaign(campaign, replace(QUICK, n_clusters=1))
     export_campaign(campaign, tmp_path / "newest")
     export_campaign(campaign, tmp_path / "first", run=first.number)
     assert {row["cluster"] for row in read(tmp_path / "newest", "clusters.csv")} == {"1"}

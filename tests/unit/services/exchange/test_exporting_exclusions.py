@@ -9,15 +9,16 @@ import pandas as pd
 import pytest
 from campaign_making import MakeCampaign
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import bring_back, exclude_response, exclusions, retire_worker, take_in
 from crowdclust_app.services.exchange.exporting import export_campaign
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 
 WHO = ("=SUM(1;2)", 'Bo "B", Jr.', "ג'ון 🌲")
-QUICK = FitSettings(dimensions=2, starts=1, clusters=2, label_weight=1.0, folds=2)
+QUICK = FitSettings(dimensions=2, n_starts=1, n_clusters=2, label_weight=1.0, folds=2)
 
 
 @pytest.fixture

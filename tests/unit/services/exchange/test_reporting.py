@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from campaign_making import MakeCampaign
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.report import DataTable, Figure, Paragraph
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.reporting.contents import campaign_report
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.fits.verdicts import without_names
 
 WAYS = {
@@ -33,7 +34,7 @@ def two_ways(make_campaign: MakeCampaign) -> Campaign:
             groups = tuple((place, ways[item % 4] + 1) for place, item in enumerate(turn.items))
             annotation.record(campaign, turn, Action(ActionKind.PLACE, groups), 5.0)
             annotation.submit(campaign, turn, 6.0)
-    fit_campaign(campaign, FitSettings(dimensions=2, starts=1, clusters=4, label_weight=1.0, folds=0))
+    fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, n_clusters=4, label_weight=1.0, folds=0))
     return campaign
 
 

@@ -14,6 +14,7 @@ from campaign_making import MakeCampaign, do_next
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.fit_settings import BASELINES, FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.inference.consensus import METHODS
@@ -21,14 +22,14 @@ from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.run_view import load_overview, view_run
 from crowdclust_app.services.exchange.exporting import export_campaign, export_result
-from crowdclust_app.services.fits.baselines import BASELINES, PRIOR_PAIRS, fit_baseline, same_group_rates
-from crowdclust_app.services.fits.fitting import FitProgress, FitResult, FitSettings, fit_campaign, fit_table
+from crowdclust_app.services.fits.baselines import PRIOR_PAIRS, fit_baseline, same_group_rates
+from crowdclust_app.services.fits.fitting import FitProgress, FitResult, fit_campaign, fit_table
 from crowdclust_app.services.progress_report import ProgressReport
 
 SIMPLE = SimulationSettings(
     items=60, clusters=3, items_per_hit=12, redundancy=4, workers_per_hit=3, workers=6, noise=0.02, coarse=0.0
 )
-SETTINGS = FitSettings(method="nmf", dimensions=3, starts=2, clusters=3)
+SETTINGS = FitSettings(method="nmf", dimensions=3, n_starts=2, n_clusters=3)
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +78,8 @@ def test_its_summary_says_null_where_there_is_nothing(campaign, fitted: FitResul
 
 def test_without_a_number_crowdclustering_is_asked_first(campaign) -> None:
     reports: list[ProgressReport] = []
-    own = fit_table(campaign.table, replace(SETTINGS, method="crowdclustering", clusters="bound"))
-    found = fit_table(campaign.table, replace(SETTINGS, clusters="bound"), reports.append)
+    own = fit_table(campaign.table, replace(SETTINGS, method="crowdclustering", n_clusters="bound"))
+    found = fit_table(campaign.table, replace(SETTINGS, n_clusters="bound"), reports.append)
     assert found.summary["clusters"] == own.summary["clusters"]
     assert "as crowdclustering finds them" in found.summary["verdicts"][0]
     first = next(n for n, report in enumerate(reports) if report.text.startswith("nmf:"))
@@ -107,7 +108,7 @@ def test_what_cannot_be_fitted_is_said_for_every_method(method: str) -> None:
 @pytest.mark.parametrize("clusters", [1, 2, 4])
 def test_tiny_tables_have_finite_places_and_matrices(groups: str, clusters: int) -> None:
     table = ResponseTable.from_responses([Response("h", "w", tuple("abcd"), tuple(groups))], ["never"], ["idle"])
-    result = fit_table(table, replace(SETTINGS, method="spectral", clusters=clusters))
+    result = fit_table(table, replace(SETTINGS, method="spectral", n_clusters=clusters))
     assert result.labels[0] == 0
     assert result.answered.tolist() == [False, True]
     for name in ("positions", "fisher", "means", "covariances", "confusion", "responsibilities"):
@@ -200,7 +201,7 @@ def test_crowdclustering_is_asked_once_for_the_number(campaign, fitted: FitResul
         asked.append(1)
         return replace(fitted, summary={"clusters": 2})
 
-    found = fit_baseline(campaign.table, replace(SETTINGS, clusters="bound"), crowdclustering)
+    found = fit_baseline(campaign.table, replace(SETTINGS, n_clusters="bound"), crowdclustering)
     assert (found.summary["clusters"], asked) == (2, [1])
-    fit_baseline(campaign.table, replace(SETTINGS, clusters=3), crowdclustering)
+    fit_baseline(campaign.table, replace(SETTINGS, n_clusters=3), crowdclustering)
     assert asked == [1]

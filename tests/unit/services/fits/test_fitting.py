@@ -13,14 +13,15 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.services.fits import summary as fit_summary
-from crowdclust_app.services.fits.fitting import FitProgress, FitResult, FitSettings, fit_table
+from crowdclust_app.services.fits.fitting import FitProgress, FitResult, fit_table
 from crowdclust_app.services.fits.summary import compare_with_truth, peak_memory_mb, verdicts
 from crowdclust_app.services.progress_report import ProgressReport
 
-SETTINGS = FitSettings(dimensions=2, starts=2, label_weight=0.2)
+SETTINGS = FitSettings(dimensions=2, n_starts=2, label_weight=0.2)
 SMALL = TallRedSettings(items=48, items_per_hit=12, workers_per_hit=6)
 
 KEYS = [
@@ -97,7 +98,7 @@ def test_the_arrays_have_the_shapes_they_should(fitted: FitResult) -> None:
 
 
 def test_consensus_gives_every_worker_the_same_matrix(example) -> None:
-    result = fit_table(example.table, replace(SETTINGS, method="consensus", starts=1))
+    result = fit_table(example.table, replace(SETTINGS, method="consensus", n_starts=1))
     assert result.summary["method"] == "consensus"
     assert result.confusion.shape[0] == 12
     assert np.array_equal(result.confusion[0], result.confusion[11])
@@ -152,17 +153,17 @@ def test_nothing_to_infer_from_is_one_sentence() -> None:
         fit_table(lonely, SETTINGS)
     two = ResponseTable.from_responses([Response("h", "w", ("a", "b"), ("1", "2"))])
     with pytest.raises(UserError, match="2 items cannot fall into 3 clusters"):
-        fit_table(two, replace(SETTINGS, clusters=3))
+        fit_table(two, replace(SETTINGS, n_clusters=3))
 
 
 def test_a_number_of_clusters_is_kept_to(example) -> None:
-    assert fit_table(example.table, replace(SETTINGS, clusters=2, starts=1)).summary["clusters"] <= 2
+    assert fit_table(example.table, replace(SETTINGS, n_clusters=2, n_starts=1)).summary["clusters"] <= 2
 
 
 def test_what_the_design_cannot_answer_is_said() -> None:
     responses = [Response("h1", "w", ("a", "b", "c"), tuple("112")), Response("h2", "w", ("d", "e"), tuple("12"))]
     table = ResponseTable.from_responses([*responses, Response("h3", "v", ("a",), ("1",))], item_names=("never",))
-    result = fit_table(table, replace(SETTINGS, starts=1))
+    result = fit_table(table, replace(SETTINGS, n_starts=1))
     said = " ".join(result.summary["verdicts"])
     assert "The design falls into 2 parts that share no item" in said
     assert "1 item is never shown" in said
@@ -216,12 +217,12 @@ def test_truth_is_compared_where_both_know_an_item() -> None:
     [
         ({"method": "kmeans"}, "there is no method kmeans"),
         ({"dimensions": 0}, "0 dimensions"),
-        ({"starts": 0}, "the starts must be at least 1"),
-        ({"clusters": 0}, "0 is no number of clusters"),
-        ({"clusters": "many"}, "many is no number of clusters"),
+        ({"n_starts": 0}, "the starts must be at least 1"),
+        ({"n_clusters": 0}, "0 is no number of clusters"),
+        ({"n_clusters": "many"}, "many is no number of clusters"),
         ({"folds": 1}, "1 folds cannot be held out"),
         ({"folds": 0}, "nothing can be chosen by them"),
-        ({"folds": 0, "clusters": 3, "label_weight": 1.0}, "nothing can be chosen by them"),
+        ({"folds": 0, "n_clusters": 3, "label_weight": 1.0}, "nothing can be chosen by them"),
         ({"worker_prior": "pooled"}, "there is no worker prior pooled"),
         ({"label_weight": 0.0}, "the label weight 0 is out of range"),
         ({"label_weight": 1.5}, "the label weight 1.5 is out of range"),

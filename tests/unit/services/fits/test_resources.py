@@ -14,13 +14,14 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.services.fits import resources
-from crowdclust_app.services.fits.fitting import FitProgress, FitSettings, fit_table
+from crowdclust_app.services.fits.fitting import FitProgress, fit_table
 from crowdclust_app.services.fits.process_pool import SpawnedPool
 from crowdclust_app.services.fits.resources import worthwhile_processes
 
-SETTINGS = FitSettings(dimensions=2, starts=3, folds=3, label_weight=0.3, layer_rounds=5, max_iterations=5)
+SETTINGS = FitSettings(dimensions=2, n_starts=3, folds=3, label_weight=0.3, layer_rounds=5, max_iterations=5)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,7 @@ def test_a_process_that_dies_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("clusters", ["heldout", "bound"])
 def test_a_fit_in_processes_is_the_same(table, forced, clusters) -> None:
-    settings = replace(SETTINGS, clusters=clusters)
+    settings = replace(SETTINGS, n_clusters=clusters)
     assert worthwhile_processes(table, settings, 2) == 2
     reports: list = []
     apart = fit_table(table, settings, reports.append, threads=2)
@@ -127,7 +128,7 @@ def test_a_cancelled_fit_leaves_no_process(table, forced) -> None:
             token.cancel()
 
     with pytest.raises(Cancelled):
-        fit_table(table, replace(SETTINGS, clusters=3, folds=0, max_iterations=100, tolerance=1e-300), hear, token, 2)
+        fit_table(table, replace(SETTINGS, n_clusters=3, folds=0, max_iterations=100, tolerance=1e-300), hear, token, 2)
     assert not multiprocessing.active_children()
 
 
@@ -142,7 +143,7 @@ def test_processes_are_for_what_takes_long_and_fits_into_memory(table, monkeypat
     assert worthwhile_processes(table, SETTINGS, 1) == 0
     assert worthwhile_processes(table, SETTINGS, 2) == 2
     assert worthwhile_processes(table, SETTINGS, 8) == 3
-    assert worthwhile_processes(table, replace(SETTINGS, starts=1, folds=0, clusters=2), 8) == 0
+    assert worthwhile_processes(table, replace(SETTINGS, n_starts=1, folds=0, n_clusters=2), 8) == 0
     monkeypatch.setattr(resources, "free_memory", lambda: 500_000_000)
     assert worthwhile_processes(table, SETTINGS, 8) == 0
     monkeypatch.setattr(resources, "free_memory", lambda: 1_000_000_000)

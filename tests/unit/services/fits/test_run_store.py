@@ -8,8 +8,9 @@ from campaign_making import MakeCampaign, do_next
 from made_results import VERSIONS, result
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.fits.fitting import FitResult, FitSettings
+from crowdclust_app.services.fits.fitting import FitResult
 from crowdclust_app.services.fits.run_store import load_run, pack, save_run, unpack
 
 
@@ -28,7 +29,7 @@ def test_a_run_comes_back_as_it_was_and_is_not_overwritten(make_campaign: MakeCa
     campaign = make_campaign()
     do_next(campaign, campaign.add_worker("Ann"))
     table = campaign.table()
-    settings = FitSettings(clusters=3, label_weight=0.2, seed=4)
+    settings = FitSettings(n_clusters=3, label_weight=0.2, seed=4)
     before = campaign.revision
     first = save_run(campaign, table, settings, result(1), versions=VERSIONS, stage="all")
     second = save_run(campaign, table, replace(settings, seed=5), result(2), versions=VERSIONS, stage="all")

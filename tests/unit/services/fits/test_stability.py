@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.evaluation.simulation import (
     SimulationSettings,
     TallRedSettings,
     simulate_campaign,
     tall_red_campaign,
 )
-from crowdclust_app.services.fits.fitting import FitSettings, fit_table
+from crowdclust_app.services.fits.fitting import fit_table
 from crowdclust_app.services.fits.stability import best_jaccard
 from crowdclust_app.services.fits.verdicts import stability_sentences
 
@@ -25,7 +26,7 @@ def test_the_best_jaccard_index_of_each_cluster() -> None:
 
 def test_true_clusters_are_stable_and_too_many_are_not() -> None:
     table = tall_red_campaign(TallRedSettings(items=48, items_per_hit=12, workers_per_hit=6)).table
-    settings = FitSettings(dimensions=2, starts=1, clusters=4, label_weight=0.2, folds=0, bootstrap=8)
+    settings = FitSettings(dimensions=2, n_starts=1, n_clusters=4, label_weight=0.2, folds=0, bootstrap=8)
     result = fit_table(table, settings)
     assert len(result.summary["stability"]) == 4
     assert min(result.summary["stability"]) > 0.9
@@ -36,7 +37,9 @@ def test_true_clusters_are_stable_and_too_many_are_not() -> None:
             items=60, clusters=3, items_per_hit=8, redundancy=4, workers_per_hit=1, workers=6, random_workers=6
         )
     ).table
-    unstable = fit_table(noise, FitSettings(dimensions=2, starts=1, clusters=4, label_weight=0.5, folds=0, bootstrap=8))
+    unstable = fit_table(
+        noise, FitSettings(dimensions=2, n_starts=1, n_clusters=4, label_weight=0.5, folds=0, bootstrap=8)
+    )
     assert min(unstable.summary["stability"]) < 0.6
     assert any("unstable" in sentence for sentence in unstable.summary["verdicts"])
 

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
-from crowdclust_app.services.fits.fitting import FitSettings, fit_table
+from crowdclust_app.services.fits.fitting import fit_table
 from crowdclust_app.services.fits.verdicts import (
     choice_sentence,
     convergence_sentence,
@@ -76,7 +77,7 @@ def shuffled(table: ResponseTable, seed: int) -> ResponseTable:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_campaign_has_structure_and_the_same_groups_without_their_items_have_none(seed: int) -> None:
-    quick = FitSettings(dimensions=2, starts=1, folds=3, seed=seed)
+    quick = FitSettings(dimensions=2, n_starts=1, folds=3, seed=seed)
     simulation = SimulationSettings(
         items=60, clusters=3, items_per_hit=8, redundancy=6, workers_per_hit=2, workers=10, seed=seed
     )
@@ -96,9 +97,9 @@ def campaign() -> ResponseTable:
 
 def test_beside_one_cluster_nobody_is_called_random() -> None:
     table = campaign()
-    asked = fit_table(table, FitSettings(dimensions=2, starts=1, clusters=3, folds=0, label_weight=0.5))
+    asked = fit_table(table, FitSettings(dimensions=2, n_starts=1, n_clusters=3, folds=0, label_weight=0.5))
     assert any(RANDOM in row.flags for row in worker_rows(table, asked.labels, {}))
-    one = fit_table(table, FitSettings(dimensions=2, starts=1, clusters=1, folds=3, label_weight=0.5, bootstrap=2))
+    one = fit_table(table, FitSettings(dimensions=2, n_starts=1, n_clusters=1, folds=3, label_weight=0.5, bootstrap=2))
     rows = worker_rows(table, one.labels, {})
     assert all(RANDOM not in row.flags and row.likeness is None for row in rows)
     told = " ".join(one.summary["verdicts"])
@@ -152,7 +153,7 @@ def test_settings_are_chosen_by_responses_only_where_these_said_something() -> N
 
 def test_where_no_items_were_seen_twice_nothing_is_said_to_be_chosen_by_responses() -> None:
     answers = [Response(f"h{n}", f"w{n % 2}", (f"{n}a", f"{n}b"), ("1", "1" if n % 3 else "2")) for n in range(6)]
-    told = fit_table(ResponseTable.from_responses(answers), FitSettings(starts=1)).summary["verdicts"]
+    told = fit_table(ResponseTable.from_responses(answers), FitSettings(n_starts=1)).summary["verdicts"]
     assert any("nothing could be predicted" in sentence for sentence in told)
     assert any("the program's own settings were taken" in sentence for sentence in told)
     assert not any(sentence.startswith("Chosen by held-out") for sentence in told)

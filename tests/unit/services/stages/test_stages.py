@@ -267,7 +267,7 @@ def test_two_photos_make_a_stage_and_one_does_not(make_campaign: MakeCampaign) -
         groups = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 3}
         annotation.record(campaign, turn, _placing([groups[item] for item in turn.items]), 1.0)
         annotation.submit(campaign, turn, 1.0)
-    run = fit_campaign(campaign, replace(QUICK, clusters=3, label_weight=1.0, weight_variance=10.0))
+    run = fit_campaign(campaign, replace(QUICK, n_clusters=3, label_weight=1.0, weight_variance=10.0))
     sizes = np.bincount(run.result.labels, minlength=4)[1:].tolist()
     assert sizes == [3, 2, 1]
     with pytest.raises(UserError, match="single photo"):
@@ -310,7 +310,7 @@ def test_stages_of_300_clusters(make_campaign: MakeCampaign) -> None:
     assert turn is not None
     annotation.record(campaign, turn, _placing([item // 2 + 1 for item in turn.items]), 1.0)
     annotation.submit(campaign, turn, 1.0)
-    run = fit_campaign(campaign, replace(QUICK, method="cspa", clusters=300))
+    run = fit_campaign(campaign, replace(QUICK, method="cspa", n_clusters=300))
     big = [n for n, size in enumerate(np.bincount(run.result.labels)) if n and size >= 2]
     assert len(big) > 100
     names = [subdivide(campaign, "all", number).stage for number in big[-5:]]

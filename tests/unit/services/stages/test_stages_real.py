@@ -13,6 +13,7 @@ import pytest
 from nested_campaign import rows_of
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.evaluation.metrics import adjusted_rand_index
 from crowdclust_app.io.tables import write_table
@@ -22,7 +23,7 @@ from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.campaign.creating import create_campaign, create_without_images
 from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import FitSettings, Run, fit_campaign
+from crowdclust_app.services.fits.fitting import Run, fit_campaign
 from crowdclust_app.services.stages.stages import cluster_items, subdivide
 
 PHOTOS_A_MATERIAL = 12
@@ -34,7 +35,7 @@ COARSE = {
     "plastic": "vessel",
     "trash": "rest",
 }
-QUICK = FitSettings(dimensions=2, starts=2, clusters="bound", label_weight=0.3, folds=0, worker_prior="independent")
+QUICK = FitSettings(dimensions=2, n_starts=2, n_clusters="bound", label_weight=0.3, folds=0, worker_prior="independent")
 
 
 def sort_by_truth(campaign: Campaign, seed: int) -> None:

@@ -270,8 +270,9 @@ def test_features_from_a_table_and_what_is_wrong_with_it(
 
 
 def test_features_from_the_positions_of_a_run(campaign: Campaign, asked: QuestionSet) -> None:
+    from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.services.exchange.importing import import_table
-    from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+    from crowdclust_app.services.fits.fitting import fit_campaign
 
     source = campaign.path.parent / "responses.csv"
     lines = [f"h{h},w{w},{item:02}.png,{item % 2}" for h in range(4) for w in range(3)
@@ -279,7 +280,7 @@ def test_features_from_the_positions_of_a_run(campaign: Campaign, asked: Questio
     lines += [f"x{w},w{w},{item:02}.png,{item % 2}" for w in range(3) for item in range(0, COUNT, 3)]
     source.write_text("hit,worker,item,group\n" + "\n".join(lines) + "\n")
     import_table(campaign, source)
-    settings = FitSettings(dimensions=2, starts=1, clusters="bound", label_weight=1.0, folds=0, max_iterations=20)
+    settings = FitSettings(dimensions=2, n_starts=1, n_clusters="bound", label_weight=1.0, folds=0, max_iterations=20)
     run = fit_campaign(campaign, settings)
     active_learning.set_learning(campaign, asked.number, LearningSettings(source="run", run=run.number))
     learnt = ActiveLearning(campaign, asked.number).refresh()

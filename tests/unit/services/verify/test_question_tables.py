@@ -11,11 +11,12 @@ from campaign_making import MakeCampaign, do_next
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.questions import AnswerKind, Policy, QuestionSet
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write
 from crowdclust_app.services.exchange.exporting import export_campaign
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.verify.aggregating import AggregateSettings, aggregate_file
 from crowdclust_app.services.verify.interview import METHODS, Interview, choose_method, make_question_set
 from crowdclust_app.services.verify.question_tables import question_tables
@@ -31,7 +32,7 @@ def campaign(make_campaign: MakeCampaign) -> Campaign:
         worker = campaign.add_worker(name)
         while do_next(campaign, worker) is not None:
             pass
-    fit_campaign(campaign, FitSettings(dimensions=2, starts=1))
+    fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1))
     return campaign
 
 
@@ -124,7 +125,7 @@ def test_verdicts_go_back_to_the_cluster_that_was_asked_about(campaign: Campaign
         assert verified[paths[item]] == expected
     assert sum(value != "" for value in verified.values()) >= len(members) - 1
     # another run's clusters are other clusters
-    fit_campaign(campaign, FitSettings(dimensions=2, starts=1, seed=1))
+    fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, seed=1))
     export_campaign(campaign, tmp_path / "newer")
     assert {row["verified"] for row in read(tmp_path / "newer", "clusters.csv")} == {""}
 

@@ -10,14 +10,15 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
-from crowdclust_app.services.fits.fitting import FitSettings, Run, fit_table
+from crowdclust_app.services.fits.fitting import Run, fit_table
 from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.workers.leave_one_out import can_leave_out, moved_items, without_worker
 
-QUICK = FitSettings(dimensions=4, starts=1, clusters=4, label_weight=0.5, folds=0)
+QUICK = FitSettings(dimensions=4, n_starts=1, n_clusters=4, label_weight=0.5, folds=0)
 
 
 def run_of(table: ResponseTable, settings: FitSettings = QUICK) -> Run:
@@ -66,7 +67,7 @@ def test_what_cannot_be_left_out_is_refused(two_kinds: tuple[Run, ResponseTable]
     alone = table.take(np.flatnonzero(table.worker_of_response == 0))
     with pytest.raises(UserError, match="nobody but height 1"):
         without_worker(run, alone, "height 1")
-    baseline = replace(run, settings=FitSettings(method="spectral", clusters=4))
+    baseline = replace(run, settings=FitSettings(method="spectral", n_clusters=4))
     assert not can_leave_out(baseline)
     with pytest.raises(UserError, match="spectral cannot be fitted again"):
         without_worker(baseline, table, "height 1")

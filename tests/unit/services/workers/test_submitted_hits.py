@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from campaign_making import MakeCampaign
 
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.exclusions import exclude_response, retire_worker
 from crowdclust_app.services.clusters.run_view import load_overview
-from crowdclust_app.services.fits.fitting import FitSettings, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.workers.study import read_for_study, study
 from crowdclust_app.services.workers.submitted_hits import misplaced
 from crowdclust_app.services.workers.worker_rows import worker_scores
 
-QUICK = FitSettings(dimensions=2, starts=1, clusters=2, label_weight=1.0, folds=2)
+QUICK = FitSettings(dimensions=2, n_starts=1, n_clusters=2, label_weight=1.0, folds=2)
 
 
 def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:

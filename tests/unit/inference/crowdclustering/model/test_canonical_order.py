@@ -78,8 +78,8 @@ def sorted_groups(said: tuple[str, str, frozenset[frozenset[str]]]) -> tuple[str
 def test_a_fit_does_not_depend_on_the_order_of_rows(consensus: bool) -> None:
     table = tall_red_campaign(TallRedSettings(items=24, items_per_hit=8, workers_per_hit=3, seed=1)).table
     other = shuffled(table, 5)
-    settings = {"clusters": "heldout", "label_weight": "auto", "folds": 3, "starts": 2, "consensus": consensus}
-    first, second = (Crowdclustering(**settings, max_iterations=20).fit(one) for one in (table, other))
+    settings = {"n_clusters": "heldout", "label_weight": "auto", "folds": 3, "n_starts": 2, "consensus": consensus}
+    first, second = (Crowdclustering.as_published(**settings, max_iterations=20).fit(one) for one in (table, other))
     assert first.bound_ == second.bound_
     item = [other.item_names.index(name) for name in table.item_names]
     worker = [other.worker_names.index(name) for name in table.worker_names]

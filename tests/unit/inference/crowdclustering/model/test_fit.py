@@ -18,7 +18,7 @@ from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.inference.crowdclustering import Crowdclustering, Snapshot
 from crowdclust_app.inference.crowdclustering.model.schedule import StartResult
 
-QUICK = {"dimensions": 2, "starts": 2, "layer_rounds": 10, "max_iterations": 15}
+QUICK = {"dimensions": 2, "n_starts": 2, "layer_rounds": 10, "max_iterations": 15}
 
 
 def tall_red(seed, n_items=80, items_per_hit=12, rounds=5, workers=8, noise=0.03):
@@ -75,10 +75,10 @@ def check_sane(model, table):
     assert (np.diff(sizes) <= 0).all()
     assert np.isfinite(model.bound_)
     # with a number of clusters, a start that lost some of them may have a higher bound
-    if model.clusters == "bound":
+    if model.n_clusters == "bound":
         assert model.bound_ == max(model.start_bounds_)
     assert model.bound_ in model.start_bounds_
-    assert len(model.start_bounds_) == model.starts
+    assert len(model.start_bounds_) == model.n_starts
     assert 0 <= model.entropy_bits_ <= np.log2(K) + 1e-12
     for matrix in (model.confusion_, model.confusion_bound_):
         assert ((matrix >= 0) & (matrix <= 1)).all()
@@ -93,7 +93,7 @@ def check_sane(model, table):
 @pytest.mark.parametrize("seed", range(4))
 def test_tall_and_red_are_four_clusters_and_each_worker_shows_two_groups(seed):
     table, truth = tall_red(seed)
-    model = Crowdclustering(starts=2, label_weight=0.2, seed=seed).fit(table)
+    model = Crowdclustering.as_published(n_starts=2, label_weight=0.2, seed=seed).fit(table)
     check_sane(model, table)
     assert model.means_.shape[0] == 4
     assert variation_of_information(truth, model.labels_) == pytest.approx(0.0, abs=1e-12)
@@ -107,7 +107,7 @@ def test_tall_and_red_are_four_clusters_and_each_worker_shows_two_groups(seed):
 
 def test_consensus_gives_every_response_to_one_worker():
     table, truth = tall_red(0)
-    model = Crowdclustering(**QUICK, consensus=True).fit(table)
+    model = Crowdclustering.as_published(**QUICK, consensus=True).fit(table)
     check_sane(model, table)
     alone = ResponseTable(
         item_names=table.item_names,
@@ -119,7 +119,7 @@ def test_consensus_gives_every_response_to_one_worker():
         worker_of_response=np.zeros_like(table.worker_of_response),
         hit_of_response=table.hit_of_response,
     )
-    same = Crowdclustering(**QUICK).fit(alone)
+    same = Crowdclustering.as_published(**QUICK).fit(alone)
     assert same.bound_ == model.bound_
     np.testing.assert_array_equal(same.labels_, model.labels_)
     assert len(truth) == len(model.labels_)
@@ -127,7 +127,7 @@ def test_consensus_gives_every_response_to_one_worker():
 
 def test_a_fit_is_a_function_of_table_parameters_and_seed():
     table, _ = tall_red(1)
-    first, again, other = (Crowdclustering(**QUICK, seed=seed).fit(table) for seed in (3, 3, 4))
+    first, again, other = (Crowdclustering.as_published(**QUICK, seed=seed).fit(table) for seed in (3, 3, 4))
     for name in ("positions_", "weights_", "responsibilities_", "confusion_", "fisher_"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
     assert first.start_bounds_ == again.start_bounds_
@@ -176,9 +176,9 @@ def test_names_and_order_do_not_matter(change, order):
     if order == "items renumbered":
         names = [names[i] for i in random.permutation(len(names))]
     changed = ResponseTable.from_responses(change(responses, random), names, table.worker_names)
-    parameters = {"dimensions": 3, "starts": 1, "label_weight": 0.2}
-    before = Crowdclustering(**parameters).fit(table)
-    after = Crowdclustering(**parameters).fit(changed)
+    parameters = {"dimensions": 3, "n_starts": 1, "label_weight": 0.2}
+    before = Crowdclustering.as_published(**parameters).fit(table)
+    after = Crowdclustering.as_published(**parameters).fit(changed)
     number = {name: i for i, name in enumerate(changed.item_names)}
     labels = after.labels_[[number[name] for name in table.item_names]]
     assert variation_of_information(before.labels_, labels) == pytest.approx(0.0, abs=1e-12)
@@ -209,7 +209,7 @@ EDGES = {
 def test_edge_cases_fit(case, dimensions):
     responses, n_items, n_workers = EDGES[case]
     table = slow.table_of(responses, n_items, n_workers)
-    model = Crowdclustering(**{**QUICK, "dimensions": dimensions}).fit(table)
+    model = Crowdclustering.as_published(**{**QUICK, "dimensions": dimensions}).fit(table)
     check_sane(model, table)
     in_pairs = {i for _, groups in responses if len(groups) > 1 for i in groups}
     np.testing.assert_array_equal(np.flatnonzero(model.shown_), sorted(in_pairs))
@@ -234,10 +234,10 @@ def test_nothing_makes_a_fit_lose_its_numbers(seed, dimensions, clusters, label_
     random = np.random.default_rng(seed)
     sizes = (2, *random.integers(1, 15, random.integers(1, 10)).tolist())
     table = slow.random_table(random, int(random.integers(2, 20)), 3, sizes, int(random.integers(1, 6)))
-    model = Crowdclustering(
+    model = Crowdclustering.as_published(
         dimensions=dimensions,
-        starts=2,
-        clusters=clusters,
+        n_starts=2,
+        n_clusters=clusters,
         label_weight=label_weight,
         weight_variance=variances[0],
         bias_variance=variances[1],
@@ -254,8 +254,8 @@ def test_nothing_makes_a_fit_lose_its_numbers(seed, dimensions, clusters, label_
 
 def test_a_response_of_a_single_item_changes_nothing():
     responses = [(0, {0: 0, 1: 1, 2: 1, 4: 0}), (1, {2: 0, 3: 1, 1: 0})]
-    without = Crowdclustering(**QUICK).fit(slow.table_of(responses, 5, 2))
-    beside = Crowdclustering(**QUICK).fit(slow.table_of([*responses, (1, {2: 0}), (0, {0: 0})], 5, 2))
+    without = Crowdclustering.as_published(**QUICK).fit(slow.table_of(responses, 5, 2))
+    beside = Crowdclustering.as_published(**QUICK).fit(slow.table_of([*responses, (1, {2: 0}), (0, {0: 0})], 5, 2))
     assert beside.bound_ == without.bound_
     np.testing.assert_array_equal(beside.positions_, without.positions_)
 
@@ -273,7 +273,7 @@ def test_items_not_shown_do_not_weigh_on_the_others():
         worker_of_response=table.worker_of_response,
         hit_of_response=table.hit_of_response,
     )
-    few, many = Crowdclustering(**QUICK).fit(table), Crowdclustering(**QUICK).fit(more)
+    few, many = Crowdclustering.as_published(**QUICK).fit(table), Crowdclustering.as_published(**QUICK).fit(more)
     assert few.bound_ == many.bound_
     assert few.entropy_bits_ == many.entropy_bits_
     np.testing.assert_array_equal(few.labels_, many.labels_[: table.n_items])
@@ -283,36 +283,36 @@ def test_items_not_shown_do_not_weigh_on_the_others():
 @pytest.mark.parametrize("responses", [[], [(0, {0: 0}), (1, {1: 0})]])
 def test_without_pair_labels_there_is_nothing_to_fit(responses):
     with pytest.raises(UserError, match="no response has two items"):
-        Crowdclustering().fit(slow.table_of(responses, 3, 2))
+        Crowdclustering.as_published().fit(slow.table_of(responses, 3, 2))
 
 
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"dimensions": 0}, "dimensions must be at least 1"),
-        ({"starts": 0}, "starts must be at least 1"),
+        ({"dimensions": 0}, "0 dimensions cannot be fitted"),
+        ({"n_starts": 0}, "starts must be at least 1"),
         ({"layer_rounds": 0}, "layer rounds must be at least 1"),
         ({"max_iterations": 0}, "max iterations must be at least 1"),
-        ({"label_weight": 0.0}, "label weight must be above 0"),
-        ({"label_weight": 1.5}, "at most 1"),
+        ({"label_weight": 0.0}, "label weight 0 is out of range"),
+        ({"label_weight": 1.5}, "choose a number above 0 and up to 1"),
         ({"label_weight": float("nan")}, "label weight"),
-        ({"weight_variance": -1.0}, "weight variance must be a positive number"),
-        ({"scale": float("inf")}, "scale must be a positive number"),
-        ({"degrees_of_freedom": 2.0}, "degrees of freedom must be above dimensions - 1"),
-        ({"clusters": 0}, "'bound', 'heldout' or a number"),
-        ({"clusters": "many"}, "'bound', 'heldout' or a number"),
-        ({"clusters": "heldout"}, "without folds nothing can be chosen"),
-        ({"label_weight": "auto"}, "without folds nothing can be chosen"),
-        ({"dimensions": "auto"}, "without folds nothing can be chosen"),
-        ({"dimensions": "some"}, "dimensions must be a number or 'auto'"),
-        ({"label_weight": "low"}, "label weight must be a number or 'auto'"),
-        ({"folds": 1}, "folds must be 0, for none, or at least 2"),
+        ({"weight_variance": -1.0}, "weight variance must be a number above 0"),
+        ({"scale": float("inf")}, "scale must be a number above 0"),
+        ({"degrees_of_freedom": 2.0}, "degrees of freedom must be above 3 with 4 dimensions"),
+        ({"n_clusters": 0}, "0 is no number of clusters; choose heldout, bound or a number"),
+        ({"n_clusters": "many"}, "many is no number of clusters; choose heldout, bound or a number"),
+        ({"n_clusters": "heldout"}, "without held-out responses nothing can be chosen"),
+        ({"label_weight": "auto"}, "without held-out responses nothing can be chosen"),
+        ({"dimensions": "auto"}, "without held-out responses nothing can be chosen"),
+        ({"dimensions": "some"}, "some dimensions cannot be fitted"),
+        ({"label_weight": "low"}, "low is no label weight; choose a number above 0 and up to 1, or auto"),
+        ({"folds": 1}, "1 folds cannot be held out; choose 2 or more, or 0 for none"),
         ({"tolerance": -1.0}, "tolerance"),
         ({"seed": -1}, "seed must not be negative"),
     ],
 )
 def test_parameters_are_checked_when_fitting(parameters, said):
-    model = Crowdclustering(**parameters)
+    model = Crowdclustering.as_published(**parameters)
     with pytest.raises(UserError, match=said):
         model.fit(slow.table_of([(0, {0: 0, 1: 1})]))
 
@@ -320,7 +320,7 @@ def test_parameters_are_checked_when_fitting(parameters, said):
 @pytest.mark.parametrize("wanted", [1, 2, 5])
 def test_the_number_of_components_can_be_given(wanted):
     table, _ = tall_red(3)
-    model = Crowdclustering(**QUICK, clusters=wanted).fit(table)
+    model = Crowdclustering.as_published(**QUICK, n_clusters=wanted).fit(table)
     check_sane(model, table)
     assert model.means_.shape[0] <= wanted
     if wanted <= 2:
@@ -329,17 +329,17 @@ def test_the_number_of_components_can_be_given(wanted):
 
 def test_more_components_than_items_are_as_many_as_items():
     table = slow.table_of([(0, {0: 0, 1: 1, 2: 2})])
-    model = Crowdclustering(**QUICK, clusters=50).fit(table)
+    model = Crowdclustering.as_published(**QUICK, n_clusters=50).fit(table)
     check_sane(model, table)
     assert model.means_.shape[0] <= 3
 
 
 def test_an_unfinished_fit_says_so():
     table, _ = tall_red(0)
-    short = Crowdclustering(dimensions=2, starts=1, max_iterations=1, layer_rounds=2).fit(table)
+    short = Crowdclustering.as_published(dimensions=2, n_starts=1, max_iterations=1, layer_rounds=2).fit(table)
     assert not short.converged_
     assert short.n_iterations_ == 1
-    loose = Crowdclustering(dimensions=2, starts=1, tolerance=1e-3, layer_rounds=20).fit(table)
+    loose = Crowdclustering.as_published(dimensions=2, n_starts=1, tolerance=1e-3, layer_rounds=20).fit(table)
     assert loose.converged_
     assert loose.n_iterations_ < 100
 
@@ -347,7 +347,7 @@ def test_an_unfinished_fit_says_so():
 def test_progress_is_told_every_round():
     table, _ = tall_red(0)
     told: list[Snapshot] = []
-    model = Crowdclustering(**QUICK).fit(table, progress=told.append)
+    model = Crowdclustering.as_published(**QUICK).fit(table, progress=told.append)
     assert {snapshot.start for snapshot in told} == {1, 2}
     assert all(snapshot.starts == 2 for snapshot in told)
     assert all(later.seconds >= sooner.seconds >= 0 for sooner, later in itertools.pairwise(told))
@@ -367,7 +367,7 @@ def test_a_second_try_from_more_components_is_kept_only_when_it_is_better():
     for seed in range(6):
         table = slow.random_table(np.random.default_rng(seed), 30, 3, (12,) * 25, 4)
         told: list[Snapshot] = []
-        model = Crowdclustering(dimensions=2, starts=1, layer_rounds=10).fit(table, progress=told.append)
+        model = Crowdclustering.as_published(dimensions=2, n_starts=1, layer_rounds=10).fit(table, progress=told.append)
         check_sane(model, table)
         begun = [i for i, snapshot in enumerate(told) if i and snapshot.phase == "mixture"]
         second = max(i for i in begun if told[i - 1].phase == "joint")
@@ -389,7 +389,7 @@ def test_cancelling_stops_within_one_round(phase):
         if snapshot.phase == phase:
             token.cancel()
 
-    model = Crowdclustering(**QUICK)
+    model = Crowdclustering.as_published(**QUICK)
     with pytest.raises(Cancelled):
         model.fit(table, progress=progress, cancel=token)
     assert [snapshot.phase for snapshot in told].count(phase) == 1
@@ -403,18 +403,18 @@ def test_what_progress_raises_ends_the_fit():
         raise Cancelled("enough")
 
     with pytest.raises(Cancelled, match="enough"):
-        Crowdclustering(**QUICK).fit(table, progress=refuse)
+        Crowdclustering.as_published(**QUICK).fit(table, progress=refuse)
 
 
 def test_parameters_stay_as_they_were_given():
-    model = Crowdclustering(dimensions=3, clusters=2, scale=0.7)
+    model = Crowdclustering.as_published(dimensions=3, n_clusters=2, scale=0.7)
     model.fit(slow.table_of([(0, {0: 0, 1: 1, 2: 1})]))
-    assert (model.dimensions, model.clusters, model.scale, model.degrees_of_freedom) == (3, 2, 0.7, None)
+    assert (model.dimensions, model.n_clusters, model.scale, model.degrees_of_freedom) == (3, 2, 0.7, None)
 
 
 def test_with_a_number_of_clusters_the_start_that_keeps_most_of_them_wins() -> None:
     def ended(clusters: int | str, found: int, bound: float) -> StartResult:
-        beliefs = SimpleNamespace(settings=SimpleNamespace(clusters=clusters))
+        beliefs = SimpleNamespace(settings=SimpleNamespace(n_clusters=clusters))
         mixture = SimpleNamespace(memberships=np.eye(4)[np.arange(8) % found])
         return StartResult(beliefs, mixture, beliefs, mixture, bound, 1, True, 1, ())
 

@@ -13,10 +13,11 @@ from scipy.stats import multivariate_t
 
 from crowdclust_app.inference.crowdclustering.model import component_search, mixture
 from crowdclust_app.inference.crowdclustering.model.estimator import Crowdclustering
+from crowdclust_app.inference.crowdclustering.model.settings import resolved
 
 
 def settings_for(dimensions, **parameters):
-    return Crowdclustering(dimensions=dimensions, **parameters)._settings()
+    return resolved(Crowdclustering.as_published(dimensions=dimensions, **parameters)._settings())
 
 
 def no_check():
@@ -152,7 +153,7 @@ def test_growth_stops_at_the_number_that_is_asked_for():
     random = np.random.default_rng(0)
     mean, variance, _ = blobs(random, (40, 30, 20, 10))
     for wanted in (1, 2, 7):
-        mix, _ = component_search.grow(mean, variance, settings_for(3, clusters=wanted), lambda m, b: None, no_check)
+        mix, _ = component_search.grow(mean, variance, settings_for(3, n_clusters=wanted), lambda m, b: None, no_check)
         assert mix.size == wanted
 
 

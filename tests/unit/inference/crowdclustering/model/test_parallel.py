@@ -118,7 +118,9 @@ def test_responses_to_the_same_items_share_a_tile():
 @pytest.mark.parametrize("clusters", ["bound", 4])
 def test_the_number_of_threads_changes_nothing(shared, table, clusters):
     def fitted(crew):
-        model = Crowdclustering(2, starts=2, clusters=clusters, worker_prior="shared", max_iterations=8)
+        model = Crowdclustering.as_published(
+            dimensions=2, n_starts=2, n_clusters=clusters, worker_prior="shared", max_iterations=8
+        )
         return model.fit(table, crew=crew)
 
     alone = fitted(None)

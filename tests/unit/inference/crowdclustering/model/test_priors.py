@@ -155,16 +155,19 @@ def test_the_bound_never_falls_with_a_learnt_prior(seed, dimensions, weight):
 
 def test_one_worker_and_consensus_have_nobody_to_share_with():
     table = slow.table_of([(0, {0: 0, 1: 0, 2: 1, 3: 1}), (0, {1: 0, 2: 1, 3: 1})])
-    quick = {"dimensions": 2, "starts": 1, "layer_rounds": 5, "max_iterations": 5}
-    alone, paper = (Crowdclustering(**quick, worker_prior=prior).fit(table) for prior in ("shared", "independent"))
+    quick = {"dimensions": 2, "n_starts": 1, "layer_rounds": 5, "max_iterations": 5}
+    alone, paper = (
+        Crowdclustering.as_published(**quick, worker_prior=prior).fit(table) for prior in ("shared", "independent")
+    )
     assert alone.bound_ == paper.bound_
     two = slow.random_table(np.random.default_rng(0))
     merged, same = (
-        Crowdclustering(**quick, consensus=True, worker_prior=prior).fit(two) for prior in ("shared", "independent")
+        Crowdclustering.as_published(**quick, consensus=True, worker_prior=prior).fit(two)
+        for prior in ("shared", "independent")
     )
     assert merged.bound_ == same.bound_
 
 
 def test_an_unknown_prior_is_refused():
-    with pytest.raises(UserError, match="one of independent, shared, not 'pooled'"):
-        Crowdclustering(worker_prior="pooled").fit(slow.table_of([(0, {0: 0, 1: 1})]))
+    with pytest.raises(UserError, match="there is no worker prior pooled; choose shared or independent"):
+        Crowdclustering.as_published(worker_prior="pooled").fit(slow.table_of([(0, {0: 0, 1: 1})]))

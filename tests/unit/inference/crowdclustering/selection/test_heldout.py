@@ -14,6 +14,7 @@ from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.crowdclustering import Crowdclustering
+from crowdclust_app.inference.crowdclustering.model.settings import resolved
 from crowdclust_app.inference.crowdclustering.partitions.position_clusters import partition_positions
 from crowdclust_app.inference.crowdclustering.selection.choosing import (
     NOTHING,
@@ -37,12 +38,12 @@ from crowdclust_app.inference.crowdclustering.selection.prediction import (
     score_table,
 )
 
-AUTO = {"clusters": "heldout", "label_weight": "auto", "worker_prior": "shared", "folds": 5, "starts": 1}
+AUTO = {"n_clusters": "heldout", "label_weight": "auto", "worker_prior": "shared", "folds": 5, "n_starts": 1}
 
 
 def trials_of(table, folds=3, **parameters):
-    model = Crowdclustering(**{"dimensions": 2, "folds": folds, "layer_rounds": 5, **parameters})
-    return Trials(table, model._settings(), folds, planned_fits(folds, False, False))
+    model = Crowdclustering.as_published(**{"dimensions": 2, "folds": folds, "layer_rounds": 5, **parameters})
+    return Trials(table, resolved(model._settings()), folds, planned_fits(folds, False, False))
 
 
 @settings(max_examples=50, deadline=None)
@@ -201,7 +202,7 @@ def test_a_cluster_has_to_be_worth_its_price():
 def test_what_is_told_is_chosen_by_other_responses_than_those_it_is_told_of(folds):
     random = np.random.default_rng(7)
     table = slow.random_table(random, 12, 3, tuple(random.integers(4, 8, 30)))
-    trials = trials_of(table, clusters="heldout", label_weight="auto")
+    trials = trials_of(table, n_clusters="heldout", label_weight="auto")
     trials.folds = folds
     covered = []
     for scored, chosen_by in views(trials):
@@ -235,7 +236,7 @@ def test_the_figure_told_is_that_of_responses_yet_to_come(workers_per_hit):
         )  # fmt: skip
         table = simulate_campaign(noisy).table
         coming = np.random.default_rng(seed).permutation(table.n_responses) % 3 == 0
-        trials = trials_of(table.take(~coming), folds=3, clusters="heldout", worker_prior="shared")
+        trials = trials_of(table.take(~coming), folds=3, n_clusters="heldout", worker_prior="shared")
         heldout = choose(trials, True, False)
         whole = trials_of(table, folds=3, worker_prior="shared", label_weight=heldout.label_weight)
         whole.fold_of, whole.tests = np.where(coming, 0, 1), [table.take(coming)]
@@ -259,7 +260,7 @@ def test_partitions_follow_uneven_clusters_of_one_shape():
 @pytest.mark.parametrize("seed", range(3))
 def test_everything_automatic_finds_the_paper_s_example(seed):
     campaign = tall_red_campaign(TallRedSettings(seed=seed))
-    model = Crowdclustering(**AUTO, seed=seed).fit(campaign.table)
+    model = Crowdclustering.as_published(**AUTO, seed=seed).fit(campaign.table)
     assert model.heldout_.clusters == 4 == len(model.means_)
     assert variation_of_information(model.labels_, campaign.truth) == pytest.approx(0.0, abs=1e-12)
     assert model.label_weight_ == model.heldout_.label_weight
@@ -271,7 +272,7 @@ def test_everything_automatic_finds_the_paper_s_example(seed):
 
 def test_the_same_seed_chooses_the_same():
     table = slow.random_table(np.random.default_rng(6), 20, 3, (6,) * 16)
-    first, again = (Crowdclustering(**AUTO, dimensions=2, seed=3).fit(table) for _ in range(2))
+    first, again = (Crowdclustering.as_published(**AUTO, dimensions=2, seed=3).fit(table) for _ in range(2))
     assert again.heldout_.tried == first.heldout_.tried
     np.testing.assert_array_equal(again.positions_, first.positions_)
 
@@ -279,19 +280,19 @@ def test_the_same_seed_chooses_the_same():
 def test_random_answers_have_no_structure():
     random = np.random.default_rng(5)
     table = slow.random_table(random, 60, 6, (10,) * 60)
-    model = Crowdclustering(**AUTO, dimensions=2).fit(table)
+    model = Crowdclustering.as_published(**AUTO, dimensions=2).fit(table)
     assert model.heldout_.clusters == 1 == len(model.means_)
     assert model.heldout_.gain <= 2 * model.heldout_.gain_se
 
 
 def test_a_single_response_cannot_be_held_out():
     table = slow.table_of([(0, {0: 0, 1: 0, 2: 1}), (0, {1: 0})])
-    model = Crowdclustering(**AUTO, dimensions=2).fit(table)
+    model = Crowdclustering.as_published(**AUTO, dimensions=2).fit(table)
     assert model.heldout_ is None
     assert model.label_weight_ == 1.0
     # two that share no item predict nothing, and are no reason to stop
     apart = slow.table_of([(0, {0: 0, 1: 0}), (1, {2: 0, 3: 1})])
-    model = Crowdclustering(**AUTO, dimensions=2).fit(apart)
+    model = Crowdclustering.as_published(**AUTO, dimensions=2).fit(apart)
     assert model.heldout_.pairs == 0
     assert np.isnan(model.heldout_.workers.loglik).all()
 
@@ -305,7 +306,7 @@ def test_a_given_number_of_clusters_is_found_in_noisy_responses(prior, wanted):
         items=180, clusters=6, items_per_hit=10, redundancy=6, workers_per_hit=2, workers=20, noise=0.15
     )
     table = simulate_campaign(noisy).table
-    model = Crowdclustering(starts=1, clusters=wanted, worker_prior=prior).fit(table)
+    model = Crowdclustering.as_published(n_starts=1, n_clusters=wanted, worker_prior=prior).fit(table)
     assert len(model.means_) == wanted
 
 
@@ -319,7 +320,7 @@ def test_cancelling_stops_while_responses_are_held_out():
             token.cancel()
 
     with pytest.raises(Cancelled):
-        Crowdclustering(**AUTO, dimensions=2).fit(table, progress=progress, cancel=token)
+        Crowdclustering.as_published(**AUTO, dimensions=2).fit(table, progress=progress, cancel=token)
     assert {snapshot.phase for snapshot in told} == {"heldout"}
     assert [snapshot.start for snapshot in told].count(2) == 1
 
@@ -336,7 +337,7 @@ def test_a_large_campaign_needs_one_fold_and_a_small_one_all() -> None:
 
 def test_numbers_beside_the_one_that_is_enough_are_looked_at_more_closely_and_none_beyond_the_last() -> None:
     table = tall_red_campaign(TallRedSettings(items=32, items_per_hit=8, seed=2)).table
-    trials = trials_of(table, clusters="heldout", worker_prior="shared")
+    trials = trials_of(table, n_clusters="heldout", worker_prior="shared")
     everything = View(tuple(range(trials.folds)))
     quickly = decide(trials, everything, False, False, False)
     assert not any(key[-1] for key in trials._scored)
@@ -350,6 +351,6 @@ def test_numbers_beside_the_one_that_is_enough_are_looked_at_more_closely_and_no
 def test_where_nothing_is_predicted_nothing_is_chosen() -> None:
     """Each two items are together in one response only, so that nothing is known of what is held out."""
     table = slow.table_of([(0, {2 * hit: 0, 2 * hit + 1: hit % 2}) for hit in range(8)], 16, 1)
-    model = Crowdclustering(**AUTO, dimensions="auto").fit(table)
+    model = Crowdclustering.as_published(**AUTO, dimensions="auto").fit(table)
     assert model.heldout_.pairs == 0
     assert (model.label_weight_, model.dimensions_) == (1.0, 4)

@@ -14,7 +14,9 @@ from crowdclust_app.inference.crowdclustering.selection.prediction import HeldOu
 @pytest.mark.parametrize("seed", [0, 1])
 def test_who_sorts_is_predicted_better_than_who_does_not_look(seed: int) -> None:
     campaign = tall_red_campaign(TallRedSettings(seed=seed))
-    model = Crowdclustering(label_weight=0.2, clusters=4, folds=5, worker_prior="shared", starts=1).fit(campaign.table)
+    model = Crowdclustering.as_published(
+        label_weight=0.2, n_clusters=4, folds=5, worker_prior="shared", n_starts=1
+    ).fit(campaign.table)
     assert model.heldout_ is not None
     found = model.heldout_.workers
     sensible = np.array([kind in ("height", "colour") for kind in campaign.worker_kinds])
