@@ -14,6 +14,7 @@ from types import TracebackType
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.gui.wording import capitalised
 
 LOGGER = logging.getLogger("crowdclust")
 LOG_NAME = "crowdclust.log"
@@ -39,7 +40,7 @@ def describe(error: BaseException, details: str = "") -> Message:
     """Put an exception into words for the user."""
     if isinstance(error, UserError):
         text = str(error)
-        return Message(text[:1].upper() + text[1:])
+        return Message(capitalised(text))
     if isinstance(error, MemoryError):
         return Message("There is not enough memory for this. Close other programs, or use fewer or smaller photos.")
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,4 @@
-"""Work that takes time, off the main thread: three lanes of threads, callbacks on the main thread.
+"""Work that takes time, off the main thread: four lanes of threads, callbacks on the main thread.
 
 A screen starts a job and gets its result, its progress or its failure as a call on the main thread. A job that was
 cancelled never calls `on_done`, `on_progress` or `on_failed` again, even when its result was already on the way; the
@@ -23,11 +23,12 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
-Lane = Literal["database", "inference", "decode"]
+Lane = Literal["database", "inference", "quick", "decode"]
 Work = Callable[[Progress, CancelToken], Any]
 
-# One thread owns the database, so that what is stored is stored in the order in which it happened.
-LANES: dict[str, int] = {"database": 1, "inference": 1, "decode": 2}
+# Threads of each lane. What a person does is stored on the one database thread, so in the order in which it was done;
+# fits store their run, and quick work reads answers, from threads of their own lanes, which the database allows.
+LANES: dict[Lane, int] = {"database": 1, "inference": 1, "quick": 2, "decode": 2}
 PROGRESS_INTERVAL_MS = 100
 
 
@@ -47,7 +48,7 @@ class Job:
     def __init__(
         self,
         jobs: Jobs,
-        lane: str,
+        lane: Lane,
         title: str,
         owner: QObject | None,
         callbacks: dict[str, Callable[..., Any] | None],
@@ -75,6 +76,20 @@ class Job:
     def wants_progress(self) -> bool:
         """Whether anybody looks at this job's progress."""
         return bool(self.title) or self._callbacks["progress"] is not None
+
+    @property
+    def waiting(self) -> str:
+        """For what this waits, in words; "" once it has a thread."""
+        earlier = self._jobs.before(self)
+        if earlier is None:
+            return ""
+        other = f"“{earlier.title}”" if earlier.title else "other work"
+        return f"waiting for {other} to end"
+
+    @property
+    def sentence(self) -> str:
+        """What a page says while there is no result yet: what is under way, and for what that waits."""
+        return f"{self.title}: {self.waiting}" if self.waiting else f"{self.title} …"
 
     def cancel(self) -> None:
         """Ask the work to stop; from now on only `on_cancelled` may still be called, once it has stopped."""
@@ -120,7 +135,7 @@ class Jobs(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._pools: dict[Lane, ThreadPoolExecutor] = {}
         self._active: list[Job] = []
         self._inbox: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()
@@ -135,6 +150,11 @@ class Jobs(QObject):
     def active(self) -> tuple[Job, ...]:
         """Jobs that have not finished, oldest first."""
         return tuple(self._active)
+
+    def before(self, job: Job) -> Job | None:
+        """The job whose end this one waits for; None when it has a thread."""
+        jobs = [other for other in self._active if other.lane == job.lane]
+        return jobs[0] if job in jobs[LANES[job.lane] :] else None
 
     def start(
         self,
@@ -155,7 +175,9 @@ class Jobs(QObject):
         Parameters
         ----------
         lane
-            "database" and "inference" each run one job after another, in the order started; "decode" runs two at once.
+            "database" for short work on the campaign file and "inference" for fits of minutes each run one job after
+            another, in the order started. "quick", for what is computed in seconds, and "decode", for pictures and
+            what takes milliseconds, run two at once.
         work
             Gets a callable for its progress and the token that says when to stop; must not touch widgets.
         title

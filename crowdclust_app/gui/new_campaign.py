@@ -15,9 +15,10 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.new_campaign_form import NewCampaignForm
-from crowdclust_app.gui.outlook import QUALITY, Outlook, about_quality, outlook, quality_in_words
+from crowdclust_app.gui.outlook import QUALITY, WORKING, Outlook, about_quality, outlook, quality_in_words
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Shell
+from crowdclust_app.gui.wording import capitalised
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -193,7 +194,19 @@ class NewCampaignScreen(NewCampaignForm):
 
             return expected_quality(n_items, settings, cancel=cancel)
 
-        self._simulating = self.shell.jobs.start("inference", work, on_done=self._show_quality, owner=self)
+        def cancelled() -> None:
+            if job is self._simulating:
+                self._show_quality(None)
+
+        job = self._simulating = self.shell.jobs.start(
+            "quick",
+            work,
+            title="Simulating people who do this plan",
+            on_done=self._show_quality,
+            on_cancelled=cancelled,
+            owner=self,
+        )
+        self.figures[QUALITY].setText(job.waiting or WORKING)
 
     def _show_quality(self, found: ExpectedQuality | None) -> None:
         self.figures[QUALITY].setText(quality_in_words(found))
@@ -229,7 +242,7 @@ class NewCampaignScreen(NewCampaignForm):
         if self._scan is None:
             return "Choose a folder with photos"
         if self._plan_error:
-            return self._plan_error[:1].upper() + self._plan_error[1:]
+            return capitalised(self._plan_error)
         if self._file() is None:
             return "Name the campaign's file"
         return ""

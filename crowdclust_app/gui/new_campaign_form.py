@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
 from crowdclust_app.gui.number_box import NumberBox
-from crowdclust_app.gui.outlook import FIGURES
+from crowdclust_app.gui.outlook import FIGURES, QUALITY
 from crowdclust_app.gui.screen import Screen, Shell
 
 
@@ -151,7 +151,8 @@ class NewCampaignForm(Screen):
             figure.setObjectName(f"figure-{key}")
             figure.setProperty("heading", "part")
             row, column = divmod(k, 3)
-            grid.addWidget(figure, 3 * row, column)
+            # a sentence may stand in place of the last one
+            grid.addWidget(figure, 3 * row, column, 1, 3 if key == QUALITY else 1)
             grid.addWidget(self._second(caption), 3 * row + 1, column)
             grid.setColumnStretch(column, 1)
             self.figures[key] = figure

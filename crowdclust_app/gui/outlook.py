@@ -66,7 +66,7 @@ def outlook(n_items: int, settings: PlanSettings, repeat_share: float = 0.0) -> 
         "shown": f"{low}–{high}, mean {mean:.1f}" if low != high else f"{low}",
         "pair_labels": f"{figures.pair_labels:,}",
         "components": f"{figures.components:,}",
-        QUALITY: WORKING,
+        QUALITY: ABSENT,
     }
     return Outlook(texts, tuple(figures.warnings), tuple(plan.hits[0].tolist()))
 

@@ -40,6 +40,11 @@ def count_of(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def capitalised(text: str) -> str:
+    """The text with its first letter as at the beginning of a sentence; the others stay."""
+    return text[:1].upper() + text[1:]
+
+
 def of_stage(stage: str) -> str:
     """Whose run it is: " of all/1", and nothing for the whole collection, which most runs are of."""
     return "" if stage == WHOLE_COLLECTION else f" of {stage}"

@@ -12,7 +12,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QListView, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, drag, make_campaign, move, open_window, part, settle, sort_some
-from user_actions import PATIENCE
+from user_actions import PATIENCE, busy
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.content import ClustersContent
@@ -142,6 +142,15 @@ def test_every_sweep_is_drawn_while_the_run_goes_on(qtbot: QtBot, window: MainWi
     rising = np.diff(screen.panel.trace.bounds("layers", 1))
     assert (rising >= -1e-6).all()
     click(qtbot, part(window, "cancel-button"))
+    settle(window)
+
+
+def test_a_run_behind_another_says_what_it_waits_for(qtbot: QtBot, window: MainWindow) -> None:
+    with busy(window, "inference", "Making the demo"):
+        click(qtbot, part(window, "run-button"))
+        assert words(window, "run-state") == "Waiting for “Making the demo” to end"
+        click(qtbot, part(window, "cancel-button"))
+        qtbot.waitUntil(lambda: "nothing was stored" in words(window, "run-state"), timeout=PATIENCE)
     settle(window)
 
 

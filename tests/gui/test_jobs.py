@@ -74,6 +74,22 @@ def test_two_pictures_are_decoded_at_once_and_one_fit(jobs: Jobs, qtbot: QtBot) 
     assert most == [1]
 
 
+def test_quick_work_does_not_wait_for_a_fit_and_what_waits_says_for_what(jobs: Jobs, qtbot: QtBot) -> None:
+    go, done = threading.Event(), []
+    fit = jobs.start("inference", lambda _p, _t: go.wait(PATIENCE / 1000), title="Running the inference")
+    second = jobs.start("inference", lambda _p, _t: None, title="Making the demo")
+    third = jobs.start("inference", lambda _p, _t: None, title="Running again")
+    jobs.start("quick", lambda _p, _t: None, title="Counting", on_done=lambda _none: done.append(True))
+    qtbot.waitUntil(lambda: bool(done), timeout=PATIENCE)
+    assert fit.state is JobState.RUNNING
+    assert (fit.waiting, fit.sentence) == ("", "Running the inference …")
+    assert second.waiting == third.waiting == "waiting for “Running the inference” to end"
+    assert third.sentence == "Running again: waiting for “Running the inference” to end"
+    go.set()
+    assert jobs.wait(PATIENCE)
+    assert (third.waiting, third.state) == ("", JobState.DONE)
+
+
 def test_a_cancelled_jobs_stale_result_never_lands(jobs: Jobs, qtbot: QtBot) -> None:
     finished, landed, cancelled = threading.Event(), [], []
 

@@ -12,10 +12,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLineEdit, QListWidget, QPlainTextEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
-from user_actions import PATIENCE, draw_photos, find, press_button, settle, text_of
+from user_actions import PATIENCE, busy, draw_photos, find, press_button, settle, text_of
 
 from crowdclust_app.domain.campaign import Item, PlanSettings
 from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
+from crowdclust_app.gui.jobs import LANES
 from crowdclust_app.gui.outlook import outlook, people_time
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.window import MainWindow
@@ -271,3 +272,22 @@ def test_times_are_said_as_people_say_them() -> None:
     assert people_time(600) == "10 min"
     assert people_time(3 * 3600) == "3.0 h"
     assert people_time(40 * 3600) == "40 h"
+
+
+def test_the_quality_says_what_it_waits_for_and_that_it_was_stopped(
+    open_window: OpenWindow, photo_folder: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window()
+    press_button(window, "card-new")
+    choose(window, photo_folder, monkeypatch)
+    assert text_of(window, "figure-quality").startswith("ARI ")
+    with busy(window, "inference", "Running the inference"):
+        type_number(window, "plan-m", 5)
+        wait_for_figures(window, qtbot, "quality", "being simulated")
+        qtbot.waitUntil(lambda: text_of(window, "figure-quality").startswith("ARI "), timeout=PATIENCE)
+    with busy(window, "quick", "Aggregating answers", jobs=LANES["quick"]):
+        type_number(window, "plan-m", 6)
+        wait_for_figures(window, qtbot, "quality", "waiting for “Aggregating answers” to end")
+        press_button(window, "status-cancel")
+        wait_for_figures(window, qtbot, "quality", "–")
+    settle(window)

@@ -11,9 +11,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import ask_some, click, make_campaign, move, open_window, part, settle
-from user_actions import PATIENCE
+from user_actions import PATIENCE, busy
 
 from crowdclust_app.domain.questions import AnswerKind, Policy
+from crowdclust_app.gui.jobs import LANES
 from crowdclust_app.gui.verify.content import VerifyContent
 from crowdclust_app.gui.verify.methods import MethodsModel
 from crowdclust_app.gui.verify.screen import VerifyScreen
@@ -388,6 +389,33 @@ def test_what_others_answer_meanwhile_appears_by_itself(qtbot: QtBot, answered: 
         lambda: lead.verification is not None and lead.verification.labels == before
         and len(lead.verification.methods) == len(METHODS), timeout=PATIENCE,
     )  # fmt: skip
+
+
+def test_verdicts_do_not_wait_for_a_long_fit(qtbot: QtBot, answered: MainWindow) -> None:
+    with busy(answered, "inference", "Running the inference"):
+        lead = content(answered).lead
+        lead.show_verification(None, {})
+        content(answered).show_set(1)
+        qtbot.waitUntil(
+            lambda: lead.verification is not None and len(lead.verification.methods) == len(METHODS), timeout=PATIENCE
+        )
+        assert [job.title for job in answered.jobs.active] == ["Running the inference"]
+    settle(answered)
+
+
+def test_the_page_says_what_the_verdicts_wait_for(qtbot: QtBot, answered: MainWindow) -> None:
+    lead = content(answered).lead
+    with busy(answered, "quick", "Fitting without Ann", jobs=LANES["quick"]):
+        lead.show_verification(None, {})
+        content(answered).show_set(1)
+        qtbot.waitUntil(lambda: words(answered, "no-photos") != "", timeout=PATIENCE)
+        sentence = "Aggregating answers: waiting for “Fitting without Ann” to end"
+        assert words(answered, "no-photos") == words(answered, "verify-figures") == sentence
+        assert part(answered, "no-photos").isVisible()
+    settle(answered)
+    assert lead.verification is not None
+    assert words(answered, "verify-figures").startswith("96 of 96 answers")
+    assert words(answered, "no-photos") == ""
 
 
 def test_a_retired_worker_is_not_offered(qtbot: QtBot, path: Path) -> None:

@@ -13,10 +13,11 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part
-from user_actions import press_button, settle, text_of
+from user_actions import busy, press_button, settle, text_of, wait_until
 
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
+from crowdclust_app.gui.jobs import LANES
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.charts import Chart, ChartSeries, running_median, ticks
 from crowdclust_app.gui.workers.content import WorkersContent
@@ -242,6 +243,36 @@ def test_sets_are_planned_to_be_repeated(window: MainWindow) -> None:
     settle(window)
     assert len(window.campaign.hits()) == hits + round(hits / 10)
     assert not part(window, "plan-repeats", QPushButton).isVisible()
+
+
+def test_while_others_have_the_threads_the_page_says_what_it_waits_for(window: MainWindow) -> None:
+    screen = screen_of(window)
+    press_button(window, "workers-groups")
+    screen.choose("At random")
+    press_button(window, "worker-page-trust")
+    with busy(window, "quick", "Aggregating answers", jobs=LANES["quick"]):
+        screen.studying.forget()
+        screen.refresh()
+        waiting = "waiting for “Aggregating answers” to end"
+        wait_until(lambda: text_of(window, "groups-summary").endswith(waiting))
+        assert text_of(window, "groups-summary") == f"Looking for workers who share a criterion: {waiting}"
+        press_button(window, "ask-without")
+        assert text_of(window, "without-words") == f"Fitting without At random: {waiting}"
+    settle(window)
+    assert text_of(window, "groups-summary") == "2 criteria among 10 workers."
+    assert text_of(window, "without-words").startswith("Without At random")
+
+
+def test_a_study_that_was_stopped_is_not_said_to_go_on(window: MainWindow) -> None:
+    screen = screen_of(window)
+    press_button(window, "workers-groups")
+    with busy(window, "quick", "Aggregating answers", jobs=LANES["quick"]):
+        screen.studying.forget()
+        screen.refresh()
+        wait_until(lambda: any(job.title.startswith("Looking for workers") for job in window.jobs.active))
+        press_button(window, "status-cancel")
+        wait_until(lambda: "has stopped" in text_of(window, "groups-summary"))
+    settle(window)
 
 
 def test_what_the_clusters_would_be_without_a_worker(window: MainWindow) -> None:

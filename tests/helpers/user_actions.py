@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +18,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from crowdclust_app.domain.sorting import Action
 from crowdclust_app.gui.annotate.photo import PhotoView
 from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
+from crowdclust_app.gui.jobs import Lane
 from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
 
@@ -60,6 +63,18 @@ def wait_until(there: Callable[[], bool]) -> None:
     while not there():
         assert time.monotonic() < deadline, "it did not come"
         QTest.qWait(5)
+
+
+@contextmanager
+def busy(window: MainWindow, lane: Lane, title: str, jobs: int = 1) -> Iterator[None]:
+    """Long jobs of this title are under way in a lane until the block is left."""
+    go = threading.Event()
+    for _ in range(jobs):
+        window.jobs.start(lane, lambda _progress, _token: go.wait(PATIENCE / 1000), title=title)
+    try:
+        yield
+    finally:
+        go.set()
 
 
 def find(root: QWidget, kind: type[W], name: str) -> W:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.decisions import Decision
+from crowdclust_app.gui.wording import capitalised
 from crowdclust_app.services.clusters import categories as decided
 from crowdclust_app.services.clusters.categories import Categories, in_words, read_categories, to_undo
 from crowdclust_app.services.clusters.category_rows import Arrangement, arrange
@@ -128,7 +129,7 @@ class ClusterDecisions(QObject):
                 self._undone = []
                 newest = now.decisions[-1] if len(now.decisions) > decisions else None
                 words = in_words(now, newest) if newest is not None else ""
-                self._shell.say(words[:1].upper() + words[1:])
+                self._shell.say(capitalised(words))
             elif said is not None:
                 self._shell.say(said(now))
             self.changed.emit()

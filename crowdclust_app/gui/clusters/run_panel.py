@@ -28,7 +28,7 @@ from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
-from crowdclust_app.gui.wording import of_stage, people_time
+from crowdclust_app.gui.wording import capitalised, of_stage, people_time
 from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.clusters.category_rows import stabilities
 from crowdclust_app.services.clusters.plots import kept_start, traces_of
@@ -228,7 +228,7 @@ class RunPanel(QWidget):
             on_cancelled=self._cancelled,
             owner=self,
         )
-        self._show_state("Preparing")
+        self._show_state(capitalised(self._job.waiting) or "Preparing")
 
     def run_with(self, clusters: int) -> None:
         """Start a run with this number of clusters, all else as the form says."""

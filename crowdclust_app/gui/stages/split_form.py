@@ -15,7 +15,7 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.number_box import NumberBox
-from crowdclust_app.gui.wording import ABSENT, people_time
+from crowdclust_app.gui.wording import ABSENT, capitalised, people_time
 from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM
 from crowdclust_app.services.stages.stages import SplitOutlook, split_outlook
 
@@ -177,7 +177,7 @@ class SplitForm(QWidget):
         if not isinstance(error, CrowdclustError):
             self._shell.show_failure(error)
             return
-        self._warn(f"{str(error)[:1].upper()}{str(error)[1:]}")
+        self._warn(capitalised(str(error)))
 
     def _warn(self, words: str) -> None:
         self.warning.setText(words)

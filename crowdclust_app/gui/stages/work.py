@@ -11,7 +11,7 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.run_panel import REMEMBERED
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.gui.wording import capitalised, count_of, people_time
 from crowdclust_app.services.fits.fitting import Run, fit_campaign
 from crowdclust_app.services.stages.stages import SplitReport, bring_back, remove_stage, subdivide
 
@@ -126,7 +126,7 @@ class StageWork(QObject):
             on_cancelled=lambda: self._end_run("Cancelled; nothing was stored"),
             owner=self,
         )
-        self.run_told.emit("")
+        self.run_told.emit(capitalised(self._fitting.waiting))
         return True
 
     def cancel(self) -> None:

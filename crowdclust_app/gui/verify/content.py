@@ -86,6 +86,7 @@ class VerifyContent(QWidget):
         self.empty.button.clicked.connect(self.open_form)
         self.lead.making.connect(self.open_form)
         self.live.found.connect(self._show_answers)
+        self.live.waiting.connect(self.lead.show_waiting)
         self.lead.answering.connect(self.open_questions)
         self.lead.set_chosen.connect(self.show_set)
         self.lead.method_chosen.connect(self._choose_method)

@@ -72,6 +72,7 @@ class LeadPage(QWidget):
         super().__init__(parent)
         self.setObjectName("lead-page")
         self._verification: Verification | None = None
+        self._waiting = ""
         self._files: Files = {}
         self._kind = DISPUTED
         self._side = AGGREGATORS
@@ -282,10 +283,19 @@ class LeadPage(QWidget):
     def show_verification(self, verification: Verification | None, files: Files) -> None:
         """Show what the answers say; None while that is being computed for another set."""
         self._verification, self._files = verification, files
-        self.figures.setText(answer_figures(verification) if verification is not None else "")
+        if verification is not None:
+            self._waiting = ""
+        self.figures.setText(answer_figures(verification) if verification is not None else self._waiting)
         self.errors.setText(bound_figures(verification) if verification is not None else "")
         self.methods.show_verdicts(verification)
         self._show_method()
+
+    def show_waiting(self, words: str) -> None:
+        """Say why there is nothing to see yet."""
+        self._waiting = words
+        if self._verification is None:
+            self.figures.setText(words)
+            self.nothing.setText(words)
 
     def show_kind(self, kind: str) -> None:
         """Show the photos of this kind; some kinds are known to learning alone."""
@@ -338,7 +348,7 @@ class LeadPage(QWidget):
         words = words_of[self._kind][1]
         if unanswered and not self.learns:
             words = "No answers yet. Photos appear here as soon as people answer."
-        self.nothing.setText(words if empty else "")
+        self.nothing.setText(words if empty else self._waiting if self._verification is None else "")
         self.nothing.setVisible(not positions)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
 

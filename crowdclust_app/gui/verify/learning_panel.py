@@ -20,7 +20,7 @@ from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.verify.expertise import ExpertiseTable
 from crowdclust_app.gui.verify.learning_setup import LearningSetup
 from crowdclust_app.gui.verify.roc import RocPlot, about_worker
-from crowdclust_app.gui.wording import count_of, people_time
+from crowdclust_app.gui.wording import capitalised, count_of, people_time
 from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.verify.active_learning import Learnt
 from crowdclust_app.services.verify.learning_results import LearntWorker
@@ -193,7 +193,7 @@ def _words(name: str, rank: str = "") -> QLabel:
 
 
 def _sentence(text: str, stop: str = ".") -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else stop}"
+    return f"{capitalised(text)}{'' if text.endswith('.') else stop}"
 
 
 def _figures(learnt: Learnt) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.errors import describe
 from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.active_learning import (
     ActiveLearning,
     LearningSettings,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Shell
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
 
 TITLE = "Learning from images"
 RUNS_OFFERED = 12
@@ -227,6 +227,8 @@ class LearningWork(QObject):
             on_cancelled=cancelled,
             owner=self,
         )
+        if job.waiting:
+            self.reported.emit(ProgressReport(0, None, job.waiting))
 
     def _once_more(self) -> None:
         if self._again:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.jobs import cancel_jobs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from crowdclust_app.services.progress_report import Progress
 
 POLL_MS = 2000
+T = TypeVar("T")
 
 
 class LiveAnswers(QObject):
@@ -36,9 +38,12 @@ class LiveAnswers(QObject):
     -------
     found : Verification
         What the answers say: by the method that counts first, by all a little later.
+    waiting : str
+        What is under way, or what that waits for, while nothing has been found.
     """
 
     found = Signal(object)
+    waiting = Signal(str)
 
     def __init__(self, shell: Shell, page: QWidget) -> None:
         super().__init__(page)
@@ -52,6 +57,8 @@ class LiveAnswers(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MS)
         self._timer.timeout.connect(self._ask)
+        # queued: a job that has just been started is known by then
+        shell.jobs.changed.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
     def stop(self) -> None:
         """Nothing is shown any more."""
@@ -76,14 +83,34 @@ class LiveAnswers(QObject):
             self._looking = None
             self.found.emit(verification)
             if verification.labels:
-                self._looking = self._shell.jobs.start(
-                    "inference", rest, title="Aggregating answers", on_done=self._looked, owner=self._page
-                )
+                self._start(rest, self._looked)
 
-        self._looking = self._shell.jobs.start(
-            "inference", first, on_done=begun, owner=self._page, instead_of=self._looking
-        )
+        self._start(first, begun)
         self._timer.start()
+
+    def _start(self, work: Callable[[Progress, CancelToken], T], done: Callable[[T], object]) -> None:
+        def failed(error: BaseException) -> None:
+            self.waiting.emit("")
+            self._shell.show_failure(error)
+
+        def cancelled() -> None:
+            if job is self._looking:
+                self._looking = None
+
+        job = self._looking = self._shell.jobs.start(
+            "quick",
+            work,
+            title="Aggregating answers",
+            on_done=done,
+            on_failed=failed,
+            on_cancelled=cancelled,
+            owner=self._page,
+            instead_of=self._looking,
+        )
+
+    def _tell(self) -> None:
+        if self._looking is not None and not self._looking.finished:
+            self.waiting.emit(self._looking.sentence)
 
     def _looked(self, verification: Verification) -> None:
         self._looking = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.services.workers.leave_one_out import WithoutWorker, without_worker
 from crowdclust_app.services.workers.study import StudyInput, WorkerStudy, read_for_study, study
 
@@ -37,7 +38,8 @@ class Studying(QObject):
         super().__init__(parent)
         self._shell = shell
         self.study: WorkerStudy | None = None
-        self._jobs: list[Job] = []
+        self._reading: Job | None = None
+        self._studying: Job | None = None
         self._without: Job | None = None
         self._asked = ""
         self._share = 0.0
@@ -46,20 +48,15 @@ class Studying(QObject):
 
     def forget(self) -> None:
         """Another campaign: nothing is known of it."""
-        self._cancel()
+        cancel_jobs(self._reading, self._studying)
         self.stop_without()
         self.study = None
         self._answers = {}
         self._answers_of = None
 
-    def _cancel(self) -> None:
-        for job in self._jobs:
-            job.cancel()
-        self._jobs = []
-
     def look(self, campaign: Campaign | None, view: RunView | None) -> None:
         """Study the workers of this campaign beside this run."""
-        self._cancel()
+        cancel_jobs(self._reading, self._studying)
         if campaign is None:
             return
         run, table = (view.run, view.table) if view is not None else (None, None)
@@ -67,29 +64,37 @@ class Studying(QObject):
             self._keep_answers(view)
         elif self._answers_of is not None:
             self._answers, self._answers_of = {}, None
-        job = self._shell.jobs.start(
+        self._reading = self._shell.jobs.start(
             "database",
             lambda _progress, _cancel: read_for_study(campaign, run, table),
+            title="Reading the answers",
             on_done=self._read,
             on_failed=self._shell.show_failure,
             owner=self,
         )
-        self._jobs.append(job)
 
     def _read(self, found: StudyInput) -> None:
         before = self.study
-        job = self._shell.jobs.start(
-            "decode",
+        self._studying = self._shell.jobs.start(
+            "quick",
             lambda _progress, cancel: study(found, before, cancel),
+            title="Looking for workers who share a criterion",
             on_done=self._done,
             on_failed=self._shell.show_failure,
             owner=self,
         )
-        self._jobs.append(job)
 
     def _done(self, found: WorkerStudy) -> None:
         self.study = found
         self.studied.emit()
+
+    @property
+    def sentence(self) -> str:
+        """What is said in place of a study while there is none."""
+        for job in (self._reading, self._studying):
+            if job is not None and not job.finished:
+                return job.sentence
+        return "The study of the workers has stopped; it begins again when this screen is opened."
 
     # --- without a worker
 
@@ -105,7 +110,7 @@ class Studying(QObject):
         self.stop_without()
         self._asked, self._share = worker, 0.0
         self._without = self._shell.jobs.start(
-            "inference",
+            "quick",
             lambda progress, cancel: without_worker(run, table, worker, progress, cancel),
             title=f"Fitting without {worker}",
             on_done=self._answered,
@@ -143,6 +148,8 @@ class Studying(QObject):
         return self._share
 
     def without_words(self, worker: str | None) -> str:
-        """The answer about a worker, if there is one."""
+        """The answer about a worker, if there is one; while it is worked out, what that waits for."""
+        if self.running_share(worker) is not None:
+            return self._without.sentence  # type: ignore[union-attr]
         found = self._answers.get(worker or "")
         return found.sentence if found is not None else ""

@@ -164,6 +164,8 @@ class WorkersContent(RunContent):
         self.side.trust.stopped.connect(self.studying.stop_without)
         self.studying.studied.connect(self._show_study)
         self.studying.without_changed.connect(self._show_without)
+        # queued: a job that has just been started is known by then
+        self.shell.jobs.changed.connect(self._tell_waiting, Qt.ConnectionType.QueuedConnection)
         self.table.selectionModel().currentChanged.connect(self._row_moved)
         self._model.layoutChanged.connect(self._reordered)
 
@@ -286,7 +288,12 @@ class WorkersContent(RunContent):
             return "Groups of workers who share a criterion appear here; that needs a run of the inference."
         if _takes_all_for_one(self.shown_view):
             return "This run takes all workers for one; a run with the method Crowdclustering tells them apart."
-        return "Looking for workers who share a criterion …"
+        return self.studying.sentence
+
+    def _tell_waiting(self) -> None:
+        """While there is no study, say what is awaited."""
+        if self._overview is not None and self._study is None and self._lower.currentWidget() is self.groups:
+            self._show_lower()
 
     def _page(self, overview: CampaignOverview | None) -> QWidget:
         if overview is not None and overview.view is None:

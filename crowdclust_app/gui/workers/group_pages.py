@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.clusters.painting import paint_badge, paint_photo
-from crowdclust_app.gui.wording import count_of
+from crowdclust_app.gui.wording import capitalised, count_of
 from crowdclust_app.gui.workers.table_setup import bare
 from crowdclust_app.services.clusters.categories import Categories
 from crowdclust_app.services.workers.criteria import KIND_WORDS, Blocks, Criteria, WorkerGroup, block_words
@@ -152,7 +152,7 @@ class GroupCard(QFrame):
         words = block_words(group.blocks, title)
         if like is not None:
             words = f"{words}: like {like.title}, but coarser"
-        told = QLabel(words[:1].upper() + words[1:] + ".")
+        told = QLabel(capitalised(words) + ".")
         told.setObjectName(f"group-words-{group.number}")
         told.setWordWrap(True)
         strip = BlocksStrip(album)
@@ -238,7 +238,7 @@ class GroupsPage(QScrollArea):
         heading.setProperty("heading", "part")
         layout.addWidget(heading)
         for kind, workers in others:
-            words = QLabel(f"{KIND_WORDS[kind][:1].upper()}{KIND_WORDS[kind][1:]}:")
+            words = QLabel(f"{capitalised(KIND_WORDS[kind])}:")
             words.setObjectName(f"kind-{kind.replace(' ', '-')}")
             words.setProperty("rank", "second")
             layout.addWidget(words)

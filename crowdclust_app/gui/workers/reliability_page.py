@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QProgressBar, QScr
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
+from crowdclust_app.gui.wording import capitalised
 from crowdclust_app.gui.workers.gains import Gain, GainBars
 from crowdclust_app.gui.workers.table_setup import bare
 from crowdclust_app.services.campaign.exclusions import LeftOut
@@ -181,7 +182,7 @@ def reasons_of(row: WorkerRow | None) -> str:
         words = FLAG_REASONS[flag]
         if flag == "random?" and row.likeness is not None:
             words = f"{words[:-1]} (likeness {row.likeness:.2f}; 1 is the same groups, 0 what chance gives)."
-        sentences.append(f"{flag[:1].upper()}{flag[1:].rstrip('?')}: {words[:1].lower()}{words[1:]}")
+        sentences.append(f"{capitalised(flag).rstrip('?')}: {words[:1].lower()}{words[1:]}")
     if not sentences:
         likeness = f" Likeness to the clusters {row.likeness:.2f}." if row.likeness is not None else ""
         return f"Nothing odd.{likeness}"
