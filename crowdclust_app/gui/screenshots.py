@@ -57,7 +57,7 @@ def write_screenshots(campaign: Path, out: Path) -> tuple[Path, ...]:
         window.resize(*SIZE)
         window.show()
         window.open_campaign(campaign, show="start")
-        _settle(window)
+        settle(window)
         if window.campaign is None:
             raise UserError(window.error_bar.text.text().rstrip("."), where=str(campaign))
         for look in (theme.Look.LIGHT, theme.Look.DARK):
@@ -66,10 +66,7 @@ def write_screenshots(campaign: Path, out: Path) -> tuple[Path, ...]:
                 window.show_screen(entry.name)
                 if isinstance(window.current_screen, AnnotateScreen):
                     window.current_screen.show_example()
-                _settle(window)
-                # without a display the pointer is taken to be in the upper left corner, over a button
-                for widget in window.findChildren(QWidget):
-                    widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+                settle(window)
                 file = out / f"{entry.name}-{look.value}.png"
                 if not window.grab().save(str(file)):
                     raise UserError("the picture cannot be written", where=str(file))
@@ -83,10 +80,13 @@ def write_screenshots(campaign: Path, out: Path) -> tuple[Path, ...]:
     return tuple(files)
 
 
-def _settle(window: MainWindow) -> None:
+def settle(window: MainWindow) -> None:
     """Let jobs end, and what is drawn a moment later be drawn."""
     for _ in range(2):
         window.jobs.wait(WAIT_MS)
         loop = QEventLoop()
         QTimer.singleShot(150, loop.quit)
         loop.exec()
+    # without a display the pointer is taken to be in the upper left corner, over a button
+    for widget in window.findChildren(QWidget):
+        widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
