@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.jobs import cancel_jobs
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.window import MainWindow
+    from crowdclust_app.gui.jobs import Job, Jobs
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.progress_report import Progress
 
 INTERVAL_MS = 2000
-# Who sorts is not interrupted by what others do.
-UNDISTURBED = "annotate"
 
 
 class Seen(NamedTuple):
@@ -33,12 +31,25 @@ class CampaignWatcher(QObject):
     Parameters
     ----------
     window
-        Whose campaign; its `data_changed` is emitted when somebody else has stored something.
+        It is not looked while nobody sees it.
+
+    Signals
+    -------
+    changed
+        Somebody else has stored something.
+    ran
+        The inference has run again.
+    failed : exception
+        It could not.
     """
 
-    def __init__(self, window: MainWindow) -> None:
+    changed = Signal()
+    ran = Signal()
+    failed = Signal(object)
+
+    def __init__(self, jobs: Jobs, window: QWidget) -> None:
         super().__init__(window)
-        self._window = window
+        self._jobs, self._window = jobs, window
         self._campaign: Campaign | None = None
         self._revision: int | None = None
         self._looking: Job | None = None
@@ -66,7 +77,7 @@ class CampaignWatcher(QObject):
         campaign = self._campaign
         if campaign is None or self._looking is not None or self._window.isMinimized():
             return
-        may_run = self._running is None and not any(job.lane == "inference" for job in self._window.jobs.active)
+        may_run = self._running is None and not any(job.lane == "inference" for job in self._jobs.active)
         before = self._revision
 
         def work(_progress: Progress, _cancel: CancelToken) -> Seen:
@@ -75,7 +86,7 @@ class CampaignWatcher(QObject):
             due = may_run and not campaign.read_only and revision != before and _is_due(campaign)
             return Seen(revision, due)
 
-        self._looking = self._window.jobs.start(
+        self._looking = self._jobs.start(
             "database", work, on_done=self._seen, on_failed=self._not_seen, on_cancelled=self._forget, owner=self
         )
 
@@ -90,9 +101,8 @@ class CampaignWatcher(QObject):
         self._looking = None
         changed = self._revision is not None and seen.revision != self._revision
         self._revision = seen.revision
-        screen = self._window.current_screen
-        if changed and screen is not None and screen.name != UNDISTURBED:
-            self._window.data_changed.emit()
+        if changed:
+            self.changed.emit()
         if seen.due:
             self._run_again()
 
@@ -107,7 +117,7 @@ class CampaignWatcher(QObject):
 
             return fit_campaign(campaign, settings_of_newest(campaign), progress, cancel)
 
-        self._running = self._window.jobs.start(
+        self._running = self._jobs.start(
             "inference",
             work,
             title="Running again",
@@ -122,12 +132,11 @@ class CampaignWatcher(QObject):
 
     def _ran(self, _run: object) -> None:
         self._running = None
-        self._window.say("The inference has run again")
-        self._window.data_changed.emit()
+        self.ran.emit()
 
     def _failed(self, error: BaseException) -> None:
         self._running = None
-        self._window.show_failure(error)
+        self.failed.emit(error)
 
 
 def _is_due(campaign: Campaign) -> bool:

@@ -25,11 +25,11 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.export_model import TablesModel
 from crowdclust_app.gui.export_parts import PartsBox
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Screen
+from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, of_stage, people_date
 from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.exchange.export_parts import TABLES, parts_in_the_way
@@ -45,6 +45,25 @@ if TYPE_CHECKING:
 
 FOLDER, ANONYMOUS, PARTS_KEY = "export-folder", "export-anonymous", "export-parts"
 WIDEST, ROW = 960, 28
+
+
+COLUMNS = (
+    Column("File", "", lambda table: table.name),
+    Column("What it holds", "", lambda table: table.about),
+    Column("Rows", "", lambda table: "" if table.rows is None else f"{table.rows:,}", True),
+)
+
+
+class TablesModel(TableRows[TableToWrite]):
+    """The files of an export."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(COLUMNS, parent)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files."""
+        return tuple(table.name for table in self.rows())
 
 
 class ExportScreen(Screen):

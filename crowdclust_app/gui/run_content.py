@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 RUN_SHOWN = "run-shown"
+CLUSTER_WANTED = "{screen}-wanted"
+"""Remembered for another screen: run and place of the category that it is to show."""
 MAIN, EMPTY = 0, 1
 
 

@@ -60,7 +60,7 @@ class MainWindow(QMainWindow):
         self.pictures = PictureCache(self.jobs, parent=self)
         self.errors = ErrorCentre(parent=self)
         self.commands = Commands(self)
-        self.watcher = CampaignWatcher(self)
+        self.watcher = CampaignWatcher(self.jobs, self)
         self._screens: dict[str, Screen] = {}
         self._history: list[str] = []
         self._opening: Job | None = None
@@ -69,6 +69,9 @@ class MainWindow(QMainWindow):
         self.errors.raised.connect(self._show_message)
         self.jobs.failed.connect(self._job_failed)
         self.data_changed.connect(self._refresh)
+        self.watcher.changed.connect(self._others_stored)
+        self.watcher.ran.connect(self._has_run_again)
+        self.watcher.failed.connect(self.show_failure)
         self._save_later = QTimer(self)
         self._save_later.setSingleShot(True)
         self._save_later.setInterval(100)
@@ -383,6 +386,16 @@ class MainWindow(QMainWindow):
 
     def _job_failed(self, _job: Job, error: BaseException, details: str) -> None:
         self.errors.report(error, details)
+
+    def _others_stored(self) -> None:
+        """Show what others have stored, but do not interrupt who sorts."""
+        screen = self.current_screen
+        if screen is not None and screen.name != "annotate":
+            self.data_changed.emit()
+
+    def _has_run_again(self) -> None:
+        self.say("The inference has run again")
+        self.data_changed.emit()
 
     def _save_settings(self) -> None:
         if self.settings.changed:

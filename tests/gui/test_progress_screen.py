@@ -16,8 +16,7 @@ from user_actions import PATIENCE
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.number_box import NumberBox
-from crowdclust_app.gui.progress.content import ProgressContent
-from crowdclust_app.gui.progress.open_model import OpenModel
+from crowdclust_app.gui.progress.content import OpenModel, ProgressContent
 from crowdclust_app.gui.progress.screen import ProgressScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation

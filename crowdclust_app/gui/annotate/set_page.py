@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
@@ -12,7 +13,6 @@ from PySide6.QtGui import QKeyEvent
 from crowdclust_app.domain.sorting import Action
 from crowdclust_app.gui.annotate.chips import NEW
 from crowdclust_app.gui.annotate.clock import ActiveClock
-from crowdclust_app.gui.annotate.keys import handle_key
 from crowdclust_app.gui.annotate.set_view import SetView
 from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.annotate.sorting_state import SortingState
@@ -21,6 +21,13 @@ from crowdclust_app.gui.pictures import PictureCache
 if TYPE_CHECKING:
     from crowdclust_app.services.annotate.annotation import WorkerProgress
 
+Calls = dict[Qt.Key, Callable[[], object]]
+ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
 _SIGNS_OF_LIFE = {QEvent.Type.MouseMove, QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress, QEvent.Type.Wheel}
 
 
@@ -193,8 +200,48 @@ class SetPage(SetView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """All keys of the page, wherever on it the keyboard is."""
         self.clock.touch()
-        if not handle_key(self, event):
+        key = Qt.Key(event.key())
+        modifiers = event.modifiers()
+        shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+        if modifiers & (Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier):
+            call = None
+        elif modifiers & Qt.KeyboardModifier.ControlModifier:
+            call = self._calls_with_control(shift).get(key)
+        elif Qt.Key.Key_0 <= key <= Qt.Key.Key_9:
+            call = partial(self.type_digit, key - Qt.Key.Key_0)
+        elif key in ARROWS:
+            call = partial(self.step, *ARROWS[key], shift)
+        else:
+            call = self._plain_calls().get(key)
+        if call is None:
             event.ignore()
+        else:
+            call()
+
+    def _calls_with_control(self, shift: bool) -> Calls:
+        return {
+            Qt.Key.Key_Z: self.redo if shift else self.undo,
+            Qt.Key.Key_Y: self.redo,
+            Qt.Key.Key_A: self.select_unsorted,
+            Qt.Key.Key_Return: self.submit,
+            Qt.Key.Key_Enter: self.submit,
+        }
+
+    def _plain_calls(self) -> Calls:
+        return {
+            Qt.Key.Key_Plus: self.new_group,
+            Qt.Key.Key_Equal: self.new_group,
+            Qt.Key.Key_Return: self.assign,
+            Qt.Key.Key_Enter: self.assign,
+            Qt.Key.Key_Delete: self.take_out,
+            Qt.Key.Key_Backspace: self.take_out,
+            Qt.Key.Key_Space: self.enlarge,
+            Qt.Key.Key_R: self.rest_into_own_groups,
+            Qt.Key.Key_F: self.flag,
+            Qt.Key.Key_I: self.open_instructions,
+            Qt.Key.Key_Home: lambda: self.go_to(0),
+            Qt.Key.Key_End: lambda: self.go_to(self.desk.n_items - 1),
+        }
 
     def type_digit(self, digit: int) -> None:
         """A digit of a group's number."""

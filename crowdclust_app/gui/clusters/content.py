@@ -26,7 +26,7 @@ from crowdclust_app.gui.clusters.inspector import Inspector
 from crowdclust_app.gui.clusters.known_view import KnownView
 from crowdclust_app.gui.clusters.numbers_view import NumbersView
 from crowdclust_app.gui.clusters.plot_panel import PlotPanel
-from crowdclust_app.gui.clusters.row_menu import RowMenu
+from crowdclust_app.gui.clusters.row_menu import RowAction, RowMenu
 from crowdclust_app.gui.clusters.run_panel import RunPanel
 from crowdclust_app.gui.clusters.runs_view import TwoRunsView
 from crowdclust_app.gui.clusters.save_plot import ask_and_save
@@ -34,10 +34,8 @@ from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.clusters.starts_view import StartsView
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.run_content import EMPTY, MAIN, RUN_SHOWN, RunContent
+from crowdclust_app.gui.run_content import CLUSTER_WANTED, EMPTY, MAIN, RUN_SHOWN, RunContent
 from crowdclust_app.gui.splitting import splitter
-from crowdclust_app.gui.stages.from_clusters import offer_subdividing
-from crowdclust_app.gui.verify.from_clusters import offer_verification
 from crowdclust_app.gui.wording import count_of, of_stage
 from crowdclust_app.services.clusters.comparing import set_truth_order
 from crowdclust_app.services.clusters.run_view import CampaignOverview
@@ -61,8 +59,6 @@ COLOURS, ORDER = "plot-choices", "gallery-doubtful-first"
 
 class ClustersContent(RunContent):
     """What everybody's groups have in common.
-
-    Other parts of the program add to the menu of a cluster with `menu.actions`.
 
     Parameters
     ----------
@@ -100,8 +96,8 @@ class ClustersContent(RunContent):
         self.card = HoverCard(self.album, self)
         self._connect()
         self._add_commands(shell, screen)
-        offer_verification(self, shell, screen)
-        offer_subdividing(self, shell, screen)
+        self._offer("Verify this cluster", "Ctrl+Shift+V", "verify", screen)
+        self._offer("Subdivide this cluster", "Ctrl+Shift+D", "stages", screen, clusters_only=False)
         self._show(None)
 
     def _connect(self) -> None:
@@ -146,6 +142,28 @@ class ClustersContent(RunContent):
             shell.add_command(f"Show: {title}", f"Alt+{number}", lambda name=name: self.show_tab(name), owner=screen)  # type: ignore[misc]
         shell.add_command("Show the whole plot", "0", self.plot.show_all, owner=screen, bind=False)
         shell.add_command("Choose all photos of the plot", "Ctrl+A", self.plot.choose_all, owner=screen, bind=False)
+
+    def _offer(self, title: str, key: str, name: str, screen: Screen, clusters_only: bool = True) -> None:
+        """Add another screen to the menu of every row, and a command for the row that has the keys."""
+
+        def go(place: int) -> None:
+            if self._overview is not None and self._overview.view is not None:
+                number = self._overview.view.run.number
+                self.shell.remember(CLUSTER_WANTED.format(screen=name), [number, place])
+                self.shell.show_screen(name)
+
+        def go_from_current() -> None:
+            rows, categories = self.gallery.category_rows, self.deciding.categories
+            first = rows[0].place if rows else None
+            place = self.gallery.opened_cluster or self.gallery.rows.current_place or first
+            clusters = categories.n_clusters if categories is not None else 0
+            if place is None or (clusters_only and place > clusters):
+                self.shell.say("Go to a cluster first")
+            else:
+                go(place)
+
+        self.menu.actions.append(RowAction(title, go, clusters_only))
+        self.shell.add_command(title, key, go_from_current, owner=screen)
 
     def _build(self) -> None:
         self._empty = self._no_answers(

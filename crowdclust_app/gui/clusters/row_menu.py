@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowAction:
-    """Something that another part of the program does with a cluster.
+    """Something that another screen does with a cluster.
 
     Parameters
     ----------

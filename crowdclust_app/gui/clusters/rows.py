@@ -8,11 +8,12 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     QRectF,
+    QSize,
     Qt,
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPalette, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
@@ -26,7 +27,6 @@ from crowdclust_app.gui.clusters.painting import (
     paint_moved,
     paint_photo,
 )
-from crowdclust_app.gui.clusters.row_delegate import RowDelegate
 from crowdclust_app.gui.clusters.rows_model import CategoryRowsModel, figures
 from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.services.clusters.category_rows import CategoryRow
@@ -39,6 +39,22 @@ LARGEST_TILE = 128
 NO_NAME = "name it"
 MORE, MENU = "Show all", "\u22ef"
 AnyIndex = QModelIndex | QPersistentModelIndex
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Has the list paint each of its rows itself."""
+
+    def __init__(self, view: ClusterRowsView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
+        """As wide as the view, as high as its lines of photos need."""
+        return QSize(self._view.row_width(), self._view.row_height(self._view.row_at(index).size))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw badge, figures, photos and "more"."""
+        self._view.paint_row(painter, option.rect, self._view.row_at(index))
 
 
 class ClusterRowsView(QListView):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
@@ -23,12 +23,12 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
-from crowdclust_app.gui.progress.open_model import OpenModel
 from crowdclust_app.gui.progress.plan_box import PlanBox
-from crowdclust_app.gui.wording import count_of
+from crowdclust_app.gui.table_rows import Column, TableRows
+from crowdclust_app.gui.wording import count_of, people_date
 from crowdclust_app.gui.workers.charts import Chart
 from crowdclust_app.services.campaign.plan_changes import Growth
-from crowdclust_app.services.campaign.progress_statistics import CampaignProgress
+from crowdclust_app.services.campaign.progress_statistics import CampaignProgress, OpenAssignment
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -39,6 +39,30 @@ if TYPE_CHECKING:
     from crowdclust_app.services.progress_report import Progress
 
 NOTHING_YET = "Nobody has sorted anything yet."
+
+
+COLUMNS = (
+    Column("Worker", "Who sorts", lambda turn: turn.worker),
+    Column("HIT", "The set that is begun", lambda turn: turn.hit),
+    Column("Stage", "The whole collection, or a cluster that is subdivided", lambda turn: turn.stage),
+    Column("Photos", "In the set", lambda turn: f"{turn.items:,}", True),
+    Column("Actions", "What was done to it so far", lambda turn: f"{turn.actions:,}", True),
+    Column("Begun", "When it was handed out", lambda turn: people_date(turn.started_at)),
+    Column("Last move", "When something was done last", lambda turn: people_date(turn.last_event_at)),
+    Column("", "Whether somebody else may get it", lambda turn: "free for others" if turn.idle else ""),
+)
+
+
+class OpenModel(TableRows[OpenAssignment]):
+    """One row a set that is open, the one that moved last first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(COLUMNS, parent)
+
+    def show(self, rows: Sequence[OpenAssignment]) -> None:
+        """Show these; what is shown already keeps its selection."""
+        if list(rows) != self.rows():
+            super().show(rows)
 
 
 class ProgressContent(QWidget):

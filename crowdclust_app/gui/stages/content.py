@@ -21,10 +21,9 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.run_content import RUN_SHOWN
+from crowdclust_app.gui.run_content import CLUSTER_WANTED, RUN_SHOWN
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.stages.details import Details
-from crowdclust_app.gui.stages.from_clusters import WANTED
 from crowdclust_app.gui.stages.model import DOUBTFUL, HITS, MEAN, NAME, PHOTOS, STATE, NameDelegate, TreeModel
 from crowdclust_app.gui.stages.rows import Kind, Row, rows_of, title_of
 from crowdclust_app.gui.stages.work import StageWork
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 CHOSEN = "stages-chosen"
+WANTED = CLUSTER_WANTED.format(screen="stages")
 SIZES = "stages-splitters"
 USUAL_SIZES = ((780, 460), (320, 350))
 MAIN, EMPTY = 0, 1

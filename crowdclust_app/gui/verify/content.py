@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,18 +14,17 @@ from crowdclust_app.domain.questions import AnswerKind, QuestionSet
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.run_content import CLUSTER_WANTED
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
-from crowdclust_app.gui.verify.from_clusters import WANTED
 from crowdclust_app.gui.verify.lead_page import LeadPage
 from crowdclust_app.gui.verify.lead_words import KINDS
 from crowdclust_app.gui.verify.learning_link import LearningLink
 from crowdclust_app.gui.verify.live import LiveAnswers
-from crowdclust_app.gui.verify.loading import Loaded, load_sets
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.session import AskedQuestion, AskingSession
 from crowdclust_app.services.campaign.exclusions import active_workers
-from crowdclust_app.services.verify.interview import QuestionSetInfo, choose_method, make_question_set
+from crowdclust_app.services.verify.interview import QuestionSetInfo, choose_method, make_question_set, question_sets
 from crowdclust_app.services.verify.question_sources import ItemSource, item_sources
 from crowdclust_app.services.verify.verdicts import Verification
 
@@ -37,7 +36,17 @@ if TYPE_CHECKING:
     from crowdclust_app.services.progress_report import Progress
 
 SET_KEY, WORKER_KEY, COLUMNS_KEY = "verify-set", "verify-worker", "verify-columns"
+WANTED = CLUSTER_WANTED.format(screen="verify")
 SAVED = "Every answer is saved"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The question sets, and the items' names and photos by number."""
+
+    sets: tuple[QuestionSetInfo, ...]
+    names: dict[int, str]
+    files: Files
 
 
 class VerifyContent(QWidget):
@@ -148,7 +157,7 @@ class VerifyContent(QWidget):
             return
         self._loading = self.shell.jobs.start(
             "database",
-            lambda _progress, _token: load_sets(campaign),
+            lambda _progress, _token: _load_sets(campaign),
             on_done=self._loaded,
             owner=self,
             instead_of=self._loading,
@@ -392,3 +401,12 @@ class VerifyContent(QWidget):
         self._end_session()
         self._show_home()
         self.refresh()
+
+
+def _load_sets(campaign: Campaign) -> Loaded:
+    """Read the question sets and where the photos are."""
+    items = campaign.items()
+    files: Files = {}
+    if campaign.has_images and campaign.images_found:
+        files = {item.number: (campaign.item_path(item), item.content_hash) for item in items}
+    return Loaded(question_sets(campaign), {item.number: item.path for item in items}, files)

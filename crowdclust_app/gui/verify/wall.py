@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPalette
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.painting import paint_frame, paint_photo
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.tiles import AnyIndex, TileView, is_chosen
-from crowdclust_app.gui.verify.marks import GOLD_WORDS, paint_gold, paint_predicted
 from crowdclust_app.gui.verify.photos import Files
 
 WANTED_TILE = 152
+INK, GROUND = QColor(20, 20, 20), QColor(255, 255, 255, 235)
+GOLD_WORDS = {True: "gold yes", False: "gold no"}
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,9 @@ class PhotoWall(TileView):
         failed = pixmap is None and (found is None or bool(self._pictures.failure(*found)))
         paint_photo(painter, photo, pixmap, self.palette(), failed=failed)
         if tile.predicted:
-            paint_predicted(painter, photo)
+            _paint_predicted(painter, photo)
         if tile.gold is not None:
-            paint_gold(painter, photo, tile.gold)
+            _paint_gold(painter, photo, tile.gold)
         words = QRect(photo.left(), photo.bottom() + 2, photo.width(), line)
         painter.setFont(self.font())
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
@@ -177,3 +178,31 @@ class PhotoWall(TileView):
 
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         self.pointed.emit(self._wall.tile(current.row()) if current.isValid() else None)
+
+
+def _paint_predicted(painter: QPainter, photo: QRect) -> None:
+    """Frame a photo with dashes, dark on light, so that they show on any picture and any ground."""
+    painter.save()
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    inside = photo.adjusted(1, 1, -2, -2)
+    painter.setPen(QPen(GROUND, 2))
+    painter.drawRect(inside)
+    pen = QPen(INK, 2, Qt.PenStyle.CustomDashLine)
+    pen.setDashPattern([3.0, 3.0])
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    painter.drawRect(inside)
+    painter.restore()
+
+
+def _paint_gold(painter: QPainter, photo: QRect, yes: bool) -> None:
+    """Write in the upper left corner that the answer is known, and which it is."""
+    words, metrics = GOLD_WORDS[yes], painter.fontMetrics()
+    room = QRectF(photo.left() + 4, photo.top() + 4, metrics.horizontalAdvance(words) + 12, metrics.height() + 2)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(INK, 1.2))
+    painter.setBrush(GROUND)
+    painter.drawRoundedRect(room, 4, 4)
+    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words)
+    painter.restore()

@@ -92,7 +92,7 @@ class WorkersContent(RunContent):
         self.large = self.side.large
         self.studying = Studying(shell, self)
         self.deciding = WorkerDecisions(shell, self)
-        self.save = SaveButton(self, shell, screen)
+        self.save = SaveButton(self, lambda: self._overview, shell, screen)
         self._title = label_of(self, "workers-title", heading="part")
         self._news = label_of(self, "workers-run", rank="second")
         self._build()

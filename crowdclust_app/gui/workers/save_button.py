@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, r
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.gui.workers.content import WorkersContent
-    from crowdclust_app.services.clusters.run_view import RunView
+    from crowdclust_app.services.clusters.categories import Categories
+    from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView
 
 PICTURES = (("matrices", "Matrices of the most active"), ("rank", "HITs by worker"), ("share", "Share of the work"))
 
@@ -25,13 +25,17 @@ class SaveButton(QPushButton):
 
     Parameters
     ----------
-    content
-        Whose run they are of.
+    page
+        Above which the dialog appears.
+    overview
+        Tells what is shown: the pictures are of its run.
     """
 
-    def __init__(self, content: WorkersContent, shell: Shell, screen: Screen) -> None:
-        super().__init__("Save", content)
-        self._content, self._shell = content, shell
+    def __init__(
+        self, page: QWidget, overview: Callable[[], CampaignOverview | None], shell: Shell, screen: Screen
+    ) -> None:
+        super().__init__("Save", page)
+        self._page, self._overview, self._shell = page, overview, shell
         self.setObjectName("workers-save")
         self.setProperty("rank", "plain")
         self.setToolTip("Save a picture as PNG and SVG, with the numbers as CSV")
@@ -45,7 +49,7 @@ class SaveButton(QPushButton):
 
     def beside(self, part: QWidget) -> QWidget:
         """That part with the button at its right."""
-        line = QWidget(self._content)
+        line = QWidget(self._page)
         inside = QHBoxLayout(line)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.addWidget(part, 1)
@@ -54,24 +58,17 @@ class SaveButton(QPushButton):
 
     def save(self, name: str) -> None:
         """Ask where, then write one of the pictures."""
-        view = self._content.shown_view
-        plot = None if view is None else self._plot(name, view)
+        overview = self._overview()
+        plot = None if overview is None or overview.view is None else _plot(name, overview.view, overview.categories)
         if plot is None:
             self._shell.say("There is nothing to save here yet")
         else:
-            ask_and_save(self._shell, plot, self._content)
+            ask_and_save(self._shell, plot, self._page)
 
-    def _plot(self, name: str, view: RunView) -> Plot | None:
-        if name == "matrices":
-            return confusion_grid(view, names=self._names())
-        made: Callable[[RunView], Plot] = rank_plot if name == "rank" else pareto_plot
-        return made(view) if any(row.hits for row in view.workers) else None
 
-    def _names(self) -> Mapping[int, str]:
-        """What the lead calls the clusters."""
-        overview = self._content.overview
-        categories = overview.categories if overview is not None else None
-        view = self._content.shown_view
-        if categories is None or view is None:
-            return {}
-        return {row.number: categories.name(row.number) for row in view.clusters}
+def _plot(name: str, view: RunView, categories: Categories | None) -> Plot | None:
+    if name == "matrices":
+        called = {row.number: categories.name(row.number) for row in view.clusters} if categories is not None else {}
+        return confusion_grid(view, names=called)
+    made: Callable[[RunView], Plot] = rank_plot if name == "rank" else pareto_plot
+    return made(view) if any(row.hits for row in view.workers) else None
