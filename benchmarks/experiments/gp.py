@@ -1,6 +1,6 @@
 """The Gaussian process with experts against classifiers that trust labels, and against asking at random.
 
-The settings are those of the derivation's sections 9 and 14: three experts, five spammers and two adversaries.
+The settings are those of docs/experts.md, sections 9 and 14: three experts, five spammers and two adversaries.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Crowds:
 
 
 def run_crowds(settings: Crowds, learn: CrowdLearner, watch: Watch) -> ExperimentResult:
-    """Let every method learn from the same crowds (the benchmark of section 14).
+    """Let every method learn from the same crowds (docs/experts.md, section 14).
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class Asking:
 
 
 def run_asking(settings: Asking, make: MakeLearner, watch: Watch) -> ExperimentResult:
-    """Let every strategy ask the same crowd (the active-learning table of section 9).
+    """Let every strategy ask the same crowd (docs/experts.md, section 9).
 
     Parameters
     ----------

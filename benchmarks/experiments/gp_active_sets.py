@@ -1,4 +1,4 @@
-"""Active sets of the Gaussian process: how much accuracy a few items keep, and what they save (section 10)."""
+"""Active sets of the Gaussian process: how much accuracy a few items keep, and what they save (docs/experts.md, 10)."""
 
 from __future__ import annotations
 

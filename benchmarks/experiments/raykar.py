@@ -29,7 +29,7 @@ EM, DS, MAJORITY, SOFT, DECOUPLED, GOLD = "em", "dawid-skene", "majority", "soft
 TRIALS = ("figure", "quantity", "seed", "value")
 FIGURES = ("figure", "quantity", "seeds", "mean", "sd", "least", "most", "expected")
 
-# What the derivation measured (its section 13), and the paper where it says so.
+# What docs/experts.md, section 13, measured, and the paper where it says so.
 EXPECTED = {
     "label AUC, em": 0.9924,
     "label AUC, dawid-skene": 0.9781,

@@ -18,7 +18,7 @@ LARGEST_NUMBER = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """What the lead chooses for a plan (paper, section 2).
+    """What the lead chooses for a plan (gomes2011, section 2).
 
     Parameters
     ----------

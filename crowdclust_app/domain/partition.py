@@ -35,7 +35,7 @@ def canonical_groups(groups: Sequence[Hashable]) -> NDArray[np.int64]:
 
 
 def pair_labels(groups: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Expand a partial clustering into its pair labels (paper, section 2).
+    """Expand a partial clustering into its pair labels (gomes2011, section 2).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""All responses of a data set in compressed rows: what inference works on (crowdclustering.md, section 1)."""
+"""All responses of a data set in compressed rows: what inference works on (docs/model.md, section 1)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def contingency(a: Labels, b: Labels) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def variation_of_information(a: Labels, b: Labels) -> float:
-    """Variation of information `H(a|b) + H(b|a)` in nats (paper, section 4; Meila 2003).
+    """Variation of information `H(a|b) + H(b|a)` in nats (gomes2011, section 4; meila2003).
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def variation_of_information(a: Labels, b: Labels) -> float:
 
 
 def adjusted_rand_index(a: Labels, b: Labels) -> float:
-    """Rand index corrected for chance (Hubert and Arabie 1985).
+    """Rand index corrected for chance (hubert1985).
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ def simulate_campaign(settings: SimulationSettings) -> SimulatedCampaign:
 
 
 def tall_red_campaign(settings: TallRedSettings, item_names: Sequence[str] | None = None) -> SimulatedCampaign:
-    """Simulate the paper's example of section 3: two kinds of workers, four atomic clusters.
+    """Simulate the example of gomes2011, section 3: two kinds of workers, four atomic clusters.
 
     Item `i` is of the category `TALL_RED_CATEGORIES[i % 4]`.
 

@@ -1,4 +1,4 @@
-"""The table of features: one row an item, its name in the first column, a number in every other (product.md, Files)."""
+"""The table of features: one row an item, its name in the first column, a number in every other (docs/files.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of single labels: `labels.csv` with the columns `task,worker,label` (product.md, Files)."""
+"""The table of single labels: `labels.csv` with the columns `task,worker,label` (docs/files.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables people bring: responses, pair labels, known categories (product.md, Files).
+"""The tables people bring: responses, pair labels, known categories (docs/files.md).
 
 Every reader says in one sentence what is wrong, with file and line, and takes nothing of a table that has a mistake.
 Unknown columns are ignored; their names come back with the rows, to be named once.

@@ -1,4 +1,4 @@
-"""Which items are shown together: the scheme of Strehl and Ghosh (paper, section 2), and what it amounts to."""
+"""Which items are shown together: the scheme of strehl2002 (gomes2011, section 2), and what it amounts to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triangular estimation (Bonald and Combes 2017, as in manino2019): reliabilities from how three workers agree."""
+"""Triangular estimation (bonald2017, as in manino2019): reliabilities from how three workers agree."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Partial clusterings as the hypergraph and pair counts that cluster ensembles work on.
 
-Every group of every response is a hyperedge over the items (Strehl and Ghosh 2002, section 3.1). In their
+Every group of every response is a hyperedge over the items (strehl2002, section 3.1). In their
 object-distributed case an item that a clustering does not hold is in none of its hyperedges; a partial clustering is
 exactly that.
 """

@@ -68,7 +68,7 @@ def mcla(evidence: CoAssociation, clusters: int, seed: int) -> Ints:
 def hbgf(evidence: CoAssociation, clusters: int, seed: int) -> Ints:
     """Hybrid bipartite graph: items and hyperedges are both vertices, joined where an item is in a hyperedge.
 
-    One cut of that graph gives clusters of items and of hyperedges at once (Fern and Brodley 2004, section 3.3).
+    One cut of that graph gives clusters of items and of hyperedges at once (fern2004, section 3.3).
 
     Returns
     -------

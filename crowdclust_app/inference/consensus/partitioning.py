@@ -1,4 +1,4 @@
-"""Graph partitioning by METIS (Karypis and Kumar 1998) through pymetis."""
+"""Graph partitioning by METIS (karypis1998) through pymetis."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Predictive active sets: a few items that stand for many (section 10 of the derivation; Henao and Winther 2012).
+"""Predictive active sets: a few items that stand for many (docs/experts.md, section 10; henao2012).
 
 Members are chosen while expectation propagation runs on them alone; expertise and noise are always learned from every
-labelled item. The last step lets all labels speak again, through the members as inducing points (FITC).
+labelled item. The last step lets all labels speak again, through the members as inducing points (FITC, quinonero2005).
 """
 
 from __future__ import annotations

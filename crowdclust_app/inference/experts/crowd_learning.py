@@ -1,8 +1,8 @@
 """Generalised EM of the Gaussian process: expertise and noise in closed form, the kernel by gradients, and the sign.
 
 A crowd with expertise `eps` and classes `h` explains labels exactly as well as one with `1 - eps` and `-h`. What is
-reported is the one in which the prior believes more: where the skilled are honest rather than not (section 7 of the
-derivation).
+reported is the one in which the prior believes more: where the skilled are honest rather than not (docs/experts.md,
+section 7).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Gaussian process that learns from experts as an estimator (long_gp_crowds)."""
+"""The Gaussian process that learns from experts as an estimator (long2016)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
 
     A Gaussian process gives each item a clean class from its features; the label skilled workers agree on is that
     class with probability `xi`, and worker `j` gives that label with probability `eps_j`. Expectation propagation and
-    generalised EM (long_gp_crowds) learn all of it; an active set of few items stands for many.
+    generalised EM (long2016) learn all of it; an active set of few items stands for many.
 
     Parameters
     ----------

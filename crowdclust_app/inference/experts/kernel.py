@@ -1,4 +1,4 @@
-"""The Gaussian process's covariance: how alike two items' features are (section 1 of the derivation)."""
+"""The Gaussian process's covariance: how alike two items' features are (docs/experts.md, section 1)."""
 
 from __future__ import annotations
 

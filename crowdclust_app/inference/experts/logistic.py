@@ -2,7 +2,8 @@
 
 Each expert answers by two coins (a matrix, for more classes) that do not depend on the item; the true class follows a
 logistic regression on the item's features. The E-step joins both into what is believed of each item, the M-step learns
-both from it. Without features the regression shrinks to a prevalence, which is Dawid and Skene's model (section 6.4).
+both from it. Without features the regression shrinks to a prevalence, which is Dawid and Skene's model (raykar2009,
+section 6.4).
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class LogisticExperts(Aggregator):
         It is given every item once a class; there is no objective then and no promise that anything rises, and one
         that learns its items by heart only repeats the votes it began with.
     ordered
-        Take more than two classes as ordered (as in `classes`): one yes/no problem a boundary (section 8.2).
-        Otherwise each expert has a matrix (section 8.1).
+        Take more than two classes as ordered (as in `classes`): one yes/no problem a boundary (raykar2009,
+        section 8.2). Otherwise each expert has a matrix (raykar2009, section 8.1).
     prevalence, ties, repeats, classes, max_iterations, tolerance, seed
         As in `Aggregator`; the EM ends when the objective rises by less than the tolerance, relative to its size. The
         prevalence is learnt from the features where there are any.
@@ -93,7 +94,7 @@ class LogisticExperts(Aggregator):
     confusion_, confusion_mode_ : ndarray of shape (J, K, K)
         Each expert's matrix, at the mean and at the mode of its posterior.
     sensitivity_, specificity_, sensitivity_sd_, specificity_sd_ : ndarray of shape (J,)
-        Means and standard deviations of the Beta posteriors given the beliefs (section 7.1, footnote 2). They do not
+        Means and standard deviations of the Beta posteriors given the beliefs (raykar2009, section 7.1). They do not
         know how unsure beliefs and classifier are: one standard deviation covered 55 % (sensitivity) and 66 %
         (specificity) of the true values in simulations, two covered 85 % and 95 %.
     honesty_ : float

@@ -1,4 +1,4 @@
-"""What to ask next, and whom: the least certain item for the worker whose answer would tell most (section 9)."""
+"""What to ask next, and whom: the least certain item, and the worker who tells most (docs/experts.md, section 9)."""
 
 from __future__ import annotations
 

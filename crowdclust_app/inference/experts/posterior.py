@@ -187,7 +187,7 @@ class DenseEngine:
         self._diagonal = np.diagonal(covariances).copy()
 
     def posterior(self, precision: Floats, shift: Floats) -> DensePosterior:
-        """Combine with sites (section 3 of the derivation, with the variances from the diagonal of `M^-1`).
+        """Combine with sites (docs/experts.md, section 3, with the variances from the diagonal of `M^-1`).
 
         Raises
         ------

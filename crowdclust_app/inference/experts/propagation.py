@@ -1,4 +1,4 @@
-"""Expectation propagation: all sites at once, damped as far as it is needed (sections 4 and 5 of the derivation)."""
+"""Expectation propagation: all sites at once, damped as far as it is needed (docs/experts.md, sections 4 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the crowd's labels say about each item: two levels of flips, in log space (long_gp_crowds, equations 37 to 44).
+"""What the crowd's labels say about each item: two levels of flips, in log space (long2016, equations 37 to 44).
 
 Item `i` has a clean class `h_i`, the sign of a Gaussian process with noise; the label `y_i` that skilled workers agree
 on is `h_i` with probability `xi` (agreement), and worker `j` says `y_i` with probability `eps_j` (expertise).
@@ -265,7 +265,7 @@ def learn_expertise(
 def learn_crowd(
     labels: CrowdLabels, found: Responsibilities, priors: CrowdPriors, crowd: CrowdPosterior
 ) -> CrowdPosterior:
-    """Do one M-step over all labelled items (section 6 of the derivation)."""
+    """Do one M-step over all labelled items (docs/experts.md, section 6)."""
     expertise, right = learn_expertise(labels, found.consensus, priors, crowd.expertise)
     a, b = priors.agreement
     agreement = (a - 1.0 + found.agrees.sum()) / (a + b - 2.0 + labels.n_items)

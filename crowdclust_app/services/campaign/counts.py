@@ -123,7 +123,7 @@ class RunInfo:
     seconds
         How long the fit took.
     summary
-        The figures of product.md's summary of `fit`.
+        The figures of the summary of `fit` (docs/files.md).
     """
 
     number: int

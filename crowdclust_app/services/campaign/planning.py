@@ -44,7 +44,7 @@ def plan_items(n_items: int, settings: PlanSettings) -> tuple[Plan, PlanFigures]
 
 
 def plan_summary(figures: PlanFigures) -> dict[str, Any]:
-    """The figures with the keys of product.md, and the warnings."""
+    """The figures with the keys of docs/files.md, and the warnings."""
     return {
         "hits": figures.hits,
         "pair_labels": figures.pair_labels,

@@ -1,4 +1,4 @@
-"""Writing a campaign or a fit as tables (product.md, Files), all of them or none.
+"""Writing a campaign or a fit as tables (docs/files.md), all of them or none.
 
 Tables are made in a hidden folder beside their places and take them when the last one is whole. Files of other names
 are not touched. Tables of an earlier export that have no rows any more are removed: what stands together belongs

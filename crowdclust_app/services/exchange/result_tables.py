@@ -1,4 +1,4 @@
-"""The tables of one fit, row by row: clusters, membership, embedding, workers, confusion (product.md, Files).
+"""The tables of one fit, row by row: clusters, membership, embedding, workers, confusion (docs/files.md).
 
 An item that was never shown with another one has no cluster: its row in `clusters.csv` leaves cluster, probability and
 entropy empty, and it has no rows in `membership.csv` and `embedding.csv`, where it could only repeat the prior.

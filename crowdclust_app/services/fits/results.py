@@ -60,7 +60,7 @@ class FitResult:
     start_traces : tuple of (start, phase, bound, clusters)
         Every sweep of every start, counted from 1, in order.
     summary
-        The figures of `crowdclust fit --json` (product.md).
+        The figures of `crowdclust fit --json` (docs/files.md).
     """
 
     positions: NDArray[np.float64]

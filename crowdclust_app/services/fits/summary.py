@@ -1,4 +1,4 @@
-"""The figures and sentences of a fit, as `crowdclust fit --json` gives them (product.md, Summaries)."""
+"""The figures and sentences of a fit, as `crowdclust fit --json` gives them (docs/files.md)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def summarise(
     Returns
     -------
     dict
-        Plain JSON values with the keys of product.md; null where a key does not apply.
+        Plain JSON values with the keys of docs/files.md; null where a key does not apply.
     """
     sizes = np.bincount(arrays["labels"][arrays["labels"] > 0])[1:]
     return {

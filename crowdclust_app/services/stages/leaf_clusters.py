@@ -1,4 +1,4 @@
-"""The leaves of the tree of clusters: where every item ends when its cluster has been subdivided (section 4.1).
+"""The leaves of the tree of clusters: where items end whose cluster was subdivided (gomes2011, section 4.1).
 
 An item goes down into the stage of its category as far as that stage has a run that gives it a cluster; the run is the
 newest one there, or the one from which the stages further down came. What the lead named, merged and moved counts.

@@ -1,4 +1,4 @@
-"""Subdivide clusters (paper, section 4.1): the items of one cluster become a stage with its own plan, HITs and runs.
+"""Subdivide clusters (gomes2011, section 4.1): the items of one become a stage with its own plan, HITs and runs.
 
 Workers who are shown items of one cluster alone see differences that they pass over among items of all kinds. A stage
 belongs to the run that found its cluster and stays with it when the stage above is run again. It can be taken out of

@@ -159,7 +159,7 @@ class ActiveLearning:
         return learnt
 
     def next_question(self, workers: Sequence[int]) -> NextQuestion | None:
-        """The least certain photo, and whoever of those who are there is expected to tell most about it (section 9).
+        """The least certain photo, for whoever is there and expected to tell most (docs/experts.md, section 9).
 
         Photos that nobody was asked about come first. Nobody is asked again what they answered or skipped; gold items
         are not asked.

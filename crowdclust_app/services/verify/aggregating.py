@@ -78,7 +78,7 @@ class AggregateReport:
     fitted
         The aggregators after their fits, in the order of the methods.
     summary
-        The figures (keys in product.md).
+        The figures (keys in docs/files.md).
     warnings
         Sentences about the files.
     written

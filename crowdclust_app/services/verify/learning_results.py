@@ -150,7 +150,7 @@ class Learnt:
     def choose(
         self, workers: tuple[int, ...], asked: NDArray[np.bool_], labels: NDArray[np.int64], ahead: int
     ) -> NextQuestion | None:
-        """Choose item and worker (section 9).
+        """Choose item and worker (docs/experts.md, section 9).
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Learnt:
 
 
 def _information(p: float, hits: NDArray[np.float64], rejections: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bits that an answer by two coins is expected to tell about an item; with equal coins that of section 9."""
+    """Bits that an answer by two coins is expected to tell; with equal coins as in docs/experts.md, section 9."""
     from crowdclust_app.inference.experts.next_question import entropy
 
     said = p * hits + (1.0 - p) * (1.0 - rejections)

@@ -1,4 +1,4 @@
-"""Verification as tables: labels.csv, labels_inferred.csv and reliability.csv of a campaign (product.md, Files).
+"""Verification as tables: labels.csv, labels_inferred.csv and reliability.csv of a campaign (docs/files.md).
 
 Tasks are the items' names. A campaign with several question sets asks about one item more than once: then a task is
 the set's number, a colon and the name, so that each table can be aggregated as it stands; the column `question` has

@@ -1,4 +1,4 @@
-"""The experiments of the paper on learning from radiologists, within the bars of the derivation."""
+"""The experiments of the paper on learning from radiologists, within the bars of docs/experts.md."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_cases_have_the_papers_numbers() -> None:
 
 
 def test_joint_learning_is_within_the_bars() -> None:
-    """Label AUC, its distance to the votes, and the radiologists, for each seed as the derivation has them."""
+    """Label AUC, its distance to the votes, and the radiologists, for each seed as docs/experts.md has them."""
     outcome = run_raykar(Raykar((0, 1, 2), small=SMALL), read_cases, Watch())
     found = figures(outcome)
     assert outcome.figures.header == FIGURES

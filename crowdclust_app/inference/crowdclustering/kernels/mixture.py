@@ -1,4 +1,4 @@
-"""The moments of positions: with them the mixture's sums are matrix products (crowdclustering.md, section 6)."""
+"""The moments of positions: with them the mixture's sums are matrix products (docs/model.md, section 6)."""
 
 from __future__ import annotations
 

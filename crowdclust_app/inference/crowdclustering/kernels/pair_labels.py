@@ -1,4 +1,4 @@
-"""The sums over pair labels, one dense block a response; labels are never expanded (crowdclustering.md, 1 and 3-5).
+"""The sums over pair labels, one dense block a response; labels are never expanded (docs/model.md, sections 1 and 3-5).
 
 Everything about a pair of items `a, b` and a worker follows from two products. With `m` an item's mean, `v` its
 variances, `Z = vech(m m' + diag v)` (length `P = D (D + 1) / 2`), a worker's weights `W` with means `M`, and the matrix

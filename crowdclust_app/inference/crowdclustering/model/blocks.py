@@ -1,4 +1,4 @@
-"""The posterior of items and workers, and the exact updates of its blocks (crowdclustering.md, sections 3-5)."""
+"""The posterior of items and workers, and the exact updates of its blocks (docs/model.md, sections 3-5)."""
 
 from __future__ import annotations
 

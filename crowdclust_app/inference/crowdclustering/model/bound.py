@@ -1,4 +1,4 @@
-"""The terms of the bound besides the labels' and the mixture's (crowdclustering.md, section 2)."""
+"""The terms of the bound besides the labels' and the mixture's (docs/model.md, section 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many components: growth by splits, merging of pairs, dropping of empty ones (crowdclustering.md, section 6).
+"""How many components: growth by splits, merging of pairs, dropping of empty ones (docs/model.md, section 6).
 
 Every change is a proposal, tried with the positions fixed and kept only when the mixture's bound rises.
 """

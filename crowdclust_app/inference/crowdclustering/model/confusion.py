@@ -1,4 +1,4 @@
-"""How each worker sorts the clusters (paper, section 3.3; crowdclustering.md, section 10)."""
+"""How each worker sorts the clusters (gomes2011, section 3.3; docs/model.md, section 10)."""
 
 from __future__ import annotations
 

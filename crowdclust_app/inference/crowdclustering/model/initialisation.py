@@ -1,4 +1,4 @@
-"""Where positions start: the eigenvectors of the co-grouping operator, or random (crowdclustering.md, section 7)."""
+"""Where positions start: the eigenvectors of the co-grouping operator, or random (docs/model.md, section 7)."""
 
 from __future__ import annotations
 

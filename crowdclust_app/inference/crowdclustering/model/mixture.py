@@ -1,4 +1,4 @@
-"""The Dirichlet-process mixture of the positions (crowdclustering.md, section 6)."""
+"""The Dirichlet-process mixture of the positions (docs/model.md, section 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is expected of a worker before any answer: fixed, or learnt from all workers (crowdclustering.md, section 9)."""
+"""What is expected of a worker before any answer: fixed, or learnt from all workers (docs/model.md, section 9)."""
 
 from __future__ import annotations
 

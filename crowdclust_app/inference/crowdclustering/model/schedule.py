@@ -1,4 +1,4 @@
-"""The phases of one start: layer by layer, mixture, jointly (crowdclustering.md, section 7)."""
+"""The phases of one start: layer by layer, mixture, jointly (docs/model.md, section 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run reports of its clusters: order, entropy, the plane in which they lie apart (crowdclustering.md, 10)."""
+"""What a run reports of its clusters: order, entropy, the plane in which they lie apart (docs/model.md, section 10)."""
 
 from __future__ import annotations
 

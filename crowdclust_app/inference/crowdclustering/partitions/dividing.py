@@ -125,7 +125,7 @@ def cut_of(labels: PairLabelData, partition: Ints, k: int, seed: int) -> Cut | N
     """Where a cluster is cut best, by the labels among its own items; None where nothing tells them apart.
 
     The items are put on a line by the leading eigenvector of what is grouped together beyond chance among them
-    (crowdclustering.md, section 7), and the line is cut by k-means.
+    (docs/model.md, section 7), and the line is cut by k-means.
     """
     members = partition == k
     own = labels_among(labels, members)

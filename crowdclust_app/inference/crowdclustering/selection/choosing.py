@@ -1,4 +1,4 @@
-"""Which settings predict held-out responses best, and how well they do (crowdclustering.md, sections 8 and 9)."""
+"""Which settings predict held-out responses best, and how well they do (docs/model.md, sections 8 and 9)."""
 
 from __future__ import annotations
 

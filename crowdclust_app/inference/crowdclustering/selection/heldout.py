@@ -1,4 +1,4 @@
-"""Whole responses are held out, a fold at a time, and predicted from a fit to the others (crowdclustering.md, 8 and 9).
+"""Whole responses are held out, a fold at a time, and predicted by the others (docs/model.md, sections 8 and 9).
 
 What predicts them is fitted layer by layer to the others alone; `choosing` chooses by the scores.
 """

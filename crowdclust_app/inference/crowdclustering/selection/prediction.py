@@ -1,6 +1,6 @@
 """What a fit without clusters predicts of responses it has not seen, once its items are put into clusters.
 
-Every item is taken for one drawn from its cluster (crowdclustering.md, sections 9 and 10): clusters are Gaussians with
+Every item is taken for one drawn from its cluster (docs/model.md, sections 9 and 10): clusters are Gaussians with
 the mean of their items and the covariance of these, the items' own variances included. So an answer about an item says
 nothing about the same item's other answers except through its cluster.
 """

@@ -29,7 +29,7 @@ from crowdclust_app.services.progress_report import ProgressReport
 
 QUICK = FitSettings(dimensions=2, n_starts=1, layer_rounds=5, max_iterations=5, label_weight=0.2)
 
-# product.md, Files; D is 2 here
+# docs/files.md; D is 2 here
 COLUMNS = {
     "responses.csv": "hit,worker,item,group,started_at,submitted_at,active_seconds,stage",
     "assignments.csv": "hit,worker,status,submitted_at,active_seconds",

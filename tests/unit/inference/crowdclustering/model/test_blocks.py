@@ -1,4 +1,4 @@
-"""Sections 3-5 of the derivation, held to the same thing with the labels expanded one by one."""
+"""The updates of docs/model.md, sections 3-5, held to the same thing with the labels expanded one by one."""
 
 from __future__ import annotations
 
