@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import BenchReport, check_names, check_seeds, place_for, report_of, write_outcome
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import UserError, no_convergence_warning
 from crowdclust_app.domain.fit_settings import BASELINES, FitSettings
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
@@ -162,16 +162,17 @@ class _Bench:
 
         began = time.perf_counter()
         model = ConsensusClustering(method=method, n_clusters=clusters, n_starts=self.settings.restarts, seed=seed)
-        labels = model.fit(table, report, self.cancel).labels_
+        with no_convergence_warning():
+            labels = model.fit(table, progress=report, cancel=self.cancel).labels_
         return MethodResult(labels, time.perf_counter() - began)
 
     def believe(self, table: ResponseTable, clusters: int, seed: int) -> tuple[Any, Any, float]:
         """The items' probabilities with every label a decision of its own, and those that a fit gives."""
         from crowdclust_app.inference.crowdclustering import Crowdclustering
 
-        model = Crowdclustering(n_clusters=clusters, n_starts=self.settings.starts, seed=seed).fit(
-            table, cancel=self.cancel
-        )
+        model = Crowdclustering(n_clusters=clusters, n_starts=self.settings.starts, seed=seed)
+        with no_convergence_warning():
+            model.fit(table, cancel=self.cancel)
         return model.independent_responsibilities_, model.responsibilities_, model.temperature_
 
 
@@ -297,7 +298,8 @@ def _warm_up(methods: tuple[str, ...]) -> None:
     compile_kernels()
     if set(methods) & set(BASELINES):
         toy = ResponseTable.from_responses([Response("h", "w", tuple("abcd"), tuple("1122"))])
-        ConsensusClustering(method="nmf-masked", n_starts=1, max_iterations=1).fit(toy)
+        with no_convergence_warning():
+            ConsensusClustering(method="nmf-masked", n_starts=1, max_iterations=1).fit(toy)
 
 
 def _shown_only(labels: NDArray[np.int64], shown: NDArray[np.bool_]) -> NDArray[np.int64]:

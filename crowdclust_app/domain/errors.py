@@ -7,6 +7,10 @@ they expect. Anything else that escapes is an internal error.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class CrowdclustError(Exception):
     """Anything this program raises on purpose."""
@@ -47,6 +51,14 @@ class NotFittedError(UserError, ValueError, AttributeError):
 
 class NotConvergedWarning(UserWarning):
     """The iterations ended before the result stood still."""
+
+
+@contextmanager
+def no_convergence_warning() -> Iterator[None]:
+    """Fit without `NotConvergedWarning`, where `converged_` is reported in other words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        yield
 
 
 class Cancelled(CrowdclustError):  # noqa: N818 - a request of the user, not a fault

@@ -16,9 +16,10 @@ OURS = "crowdclust_app"
 
 # What each package may import besides the standard library and itself.
 ALLOWED = {
-    "domain": {"numpy"},
+    # data frames are made where one is asked for
+    "domain": {"numpy", "pandas"},
     "sampling": {"domain", "numpy", "scipy", "numba"},
-    "inference": {"domain", "numpy", "scipy", "numba", "pymetis"},
+    "inference": {"domain", "numpy", "scipy", "numba", "pandas", "pymetis"},
     # simulated campaigns follow a plan
     "evaluation": {"domain", "sampling", "numpy", "scipy", "numba"},
     "storage": {"domain", "sqlalchemy"},
@@ -45,6 +46,7 @@ HEAVY = {
     "pyqtgraph",
     "sqlalchemy",
     "PIL",
+    "pandas",
     "psutil",
     "PySide6",
     "pymetis",

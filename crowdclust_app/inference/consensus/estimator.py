@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import InvalidInputError
-from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.domain.response_table import ResponseTable, as_response_table
+from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator, warn_not_converged
 from crowdclust_app.inference.consensus import ensembles, nmf
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.consensus.partitioning import require_metis
-from crowdclust_app.inference.parameters import Parameters
 
 METHODS = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
 NEED_METIS = ("cspa", "mcla", "hbgf")
-NOT_SHOWN = 0
 
 
-class ConsensusClustering(Parameters):
+class ConsensusClustering(ClusterEstimator):
     """One clustering out of partial clusterings, by a method that takes all workers for alike.
 
     The constructor keeps its parameters; `fit` checks them. A fit is a function of the table, the parameters and the
@@ -43,8 +43,12 @@ class ConsensusClustering(Parameters):
 
     Attributes
     ----------
+    items_, workers_ : ndarray of str, shape (N,) and (J,)
+        Their names, in the order of all that follows.
     labels_ : ndarray of shape (N,)
         Cluster of each item, counted from 1 by size; 0 for an item in no response with another one.
+    responsibilities_ : ndarray of shape (N, K)
+        1 for the item's cluster, else 0: these methods give no probabilities.
     losses_ : tuple of float
         Squared error of each iteration of the best factorisation; empty for the others.
     n_iterations_ : int or None
@@ -53,7 +57,6 @@ class ConsensusClustering(Parameters):
         Whether they sufficed; None for the others.
     """
 
-    labels_: Ints
     losses_: tuple[float, ...]
     n_iterations_: int | None
     converged_: bool | None
@@ -77,29 +80,38 @@ class ConsensusClustering(Parameters):
 
     def fit(
         self,
-        table: ResponseTable,
+        responses: Any,
+        *,
         progress: Callable[[Step], None] | None = None,
         cancel: CancelToken | None = None,
-    ) -> ConsensusClustering:
+    ) -> Self:
         """Cluster the items.
 
         Parameters
         ----------
-        table
-            The responses.
+        responses : ResponseTable, pandas.DataFrame or mapping
+            The responses: a table of them, or columns `hit`, `worker`, `item` and `group`, one row for each item that
+            a worker put into a group.
         progress
             Is given a step every iteration, on the calling thread.
         cancel
-            Is looked at every iteration (METIS cannot be interrupted).
+            Is polled every iteration (METIS cannot be interrupted).
 
         Raises
         ------
         InvalidInputError
-            When a parameter is out of range, there is no pair label, or METIS is needed and missing.
+            When a parameter is out of range, a column is missing, there is no pair label, or METIS is needed and
+            missing.
         Cancelled
             When `cancel` asks for it; nothing fitted is changed then.
+
+        Warns
+        -----
+        NotConvergedWarning
+            When factorisation had not come to rest after `max_iterations`.
         """
         self._check()
+        table = as_response_table(responses)
         watcher = ProgressListener(progress, cancel)
         watcher.at(0, 1, "counting what is together")
         evidence = evidence_of(table)
@@ -118,9 +130,13 @@ class ConsensusClustering(Parameters):
         watcher.at(1, 1, "done")
         self.labels_ = np.full(table.n_items, NOT_SHOWN, dtype=np.int64)
         self.labels_[evidence.shown] = 1 + number_by_size(found)
+        self.responsibilities_ = np.eye(1 + int(self.labels_.max()))[self.labels_][:, 1:]
+        self._keep_names(table)
         self.losses_ = losses
         self.n_iterations_ = len(losses) or None
         self.converged_ = converged
+        if converged is False:
+            warn_not_converged(f"the factorisation did not converge in {len(losses)} iterations")
         return self
 
     def _check(self) -> None:

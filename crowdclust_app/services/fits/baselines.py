@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.errors import no_convergence_warning
 from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import design_sentences, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -69,7 +70,8 @@ def fit_baseline(
     model = ConsensusClustering(
         method=settings.method, n_clusters=clusters, n_starts=settings.n_starts, seed=settings.seed
     )
-    model.fit(table, progress=report, cancel=cancel)
+    with no_convergence_warning():
+        model.fit(table, progress=report, cancel=cancel)
     dimensions = USUAL_DIMENSIONS if isinstance(settings.dimensions, str) else settings.dimensions
     arrays = describe(table, model.labels_, dimensions, settings.seed)
     arrays |= {"n_iterations": model.n_iterations_, "converged": model.converged_}

@@ -13,7 +13,7 @@ import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.errors import UserError, no_convergence_warning
 from crowdclust_app.domain.fit_settings import BASELINES, METHODS, SETTINGS, FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.services.campaign.exclusions import exclusions
@@ -104,9 +104,10 @@ def fit_table(
     began = time.perf_counter()
     parameters = {name: getattr(settings, name) for name in SETTINGS if name not in ("method", "bootstrap")}
     model = Crowdclustering(consensus=settings.method == "consensus", **parameters)
-    with workforce(table, settings, threads) as (crew, at_once):
+    with workforce(table, settings, threads) as (parallel, at_once):
         sweeps = Sweeps(reporter(settings, progress, at_once))
-        model.fit(table, progress=sweeps, cancel=cancel, crew=crew)
+        with no_convergence_warning():
+            model.fit(table, progress=sweeps, cancel=cancel, parallel=parallel)
     arrays = _arrays(model, table)
     draws = settings.bootstrap
     stability = cluster_stability(table, model, draws, settings.seed, progress, cancel) if draws else None
@@ -170,7 +171,8 @@ def compile_kernels() -> None:
         Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
     )
     quick: dict[str, Any] = {"dimensions": 2, "n_starts": 2, "layer_rounds": 2, "max_iterations": 2, "folds": 2}
-    Crowdclustering.as_published(**quick, worker_prior="shared").fit(toy)
+    with no_convergence_warning():
+        Crowdclustering.as_published(**quick, worker_prior="shared").fit(toy)
 
 
 def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class SpawnedPool:
         progress: Callable[[Any], None] | None,
         cancel: CancelToken | None,
     ) -> Iterator[Any]:
-        """Call `task` with each of these arguments, and with `progress` and `crew` by name; results in this order.
+        """Call `task` with each of these arguments, and with `progress` and `parallel` by name; results in this order.
 
         Parameters
         ----------
@@ -141,4 +141,4 @@ def _call(task: Callable[..., Any], arguments: tuple[Any, ...], tell: bool) -> A
 
     assert _news is not None
     assert _stop is not None
-    return task(*arguments, progress=_news.put if tell else None, crew=Parallel(check=_stop.check))
+    return task(*arguments, progress=_news.put if tell else None, parallel=Parallel(check=_stop.check))

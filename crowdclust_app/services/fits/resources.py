@@ -81,7 +81,7 @@ def workforce(table: ResponseTable, settings: FitSettings, threads: int | None) 
 
     Yields
     ------
-    Crew
+    Parallel
         For the fit.
     int
         How many whole fits it makes at once.
@@ -101,5 +101,5 @@ def workforce(table: ResponseTable, settings: FitSettings, threads: int | None) 
         if wanted > 1:
             executor = stack.enter_context(ThreadPoolExecutor(wanted - 1, thread_name_prefix="crowdclust-sweep"))
         processes = worthwhile_processes(table, settings, wanted)
-        farm = stack.enter_context(SpawnedPool(processes)) if processes else None
-        yield Parallel(wanted, executor, farm), max(1, processes)
+        pool = stack.enter_context(SpawnedPool(processes)) if processes else None
+        yield Parallel(wanted, executor, pool), max(1, processes)

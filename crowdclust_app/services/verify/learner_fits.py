@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import no_convergence_warning
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import FitStep, LabelTable
@@ -108,10 +108,7 @@ def fit_learner(
     UserError
         When labels or features do not allow it.
     """
-    from crowdclust_app.domain.errors import NotConvergedWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)
+    with no_convergence_warning():
         if aligned is None:
             return learner.fit(None, table, gold=gold, progress=progress, cancel=cancel)
         return learner.fit(aligned.X, table, items=aligned.items, gold=gold, progress=progress, cancel=cancel)

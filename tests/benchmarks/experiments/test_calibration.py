@@ -53,6 +53,7 @@ def believe(table, clusters, seed):
     return model.independent_responsibilities_, model.responsibilities_, model.temperature_
 
 
+@pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
 def test_probabilities_are_calibrated_on_simulated_campaigns():
     smaller = tuple((name, replace(simulation, items=200)) for name, simulation in CAMPAIGNS[1:])
     outcome = run_calibration(Calibration((0, 1), smaller), believe, Watch())

@@ -84,7 +84,7 @@ class VariationalPosterior:
     weights, weight_variances : ndarray of shape (J, D, D)
         Symmetric.
     biases, bias_variances : ndarray of shape (J,)
-    crew
+    parallel
         Who does the work.
     laid_out
         Tiles of the same responses and their order, to be shared as far as positions do not matter; None to make them.
@@ -100,7 +100,7 @@ class VariationalPosterior:
     weight_variances: Floats
     biases: Floats
     bias_variances: Floats
-    crew: Parallel = field(default_factory=Parallel)
+    parallel: Parallel = field(default_factory=Parallel)
     laid_out: InitVar[tuple[Tiles, Order] | None] = None
     prior: WorkerPrior = field(init=False)
     tiles: Tiles = field(init=False)
@@ -119,13 +119,13 @@ class VariationalPosterior:
             self.tiles, self.order = laid_out[0].apart(), laid_out[1]
         self.sums = Sums.empty(len(self.order.chunk_workers), D)
         width = int(np.diff(self.tiles.ptr).max())
-        self.work = [Scratch.of(width, D) for _ in range(self.crew.size)]
+        self.work = [Scratch.of(width, D) for _ in range(self.parallel.size)]
         self.refresh_items()
         self.refresh_workers()
 
     @classmethod
     def at_positions(
-        cls, labels: PairLabelData, settings: ResolvedSettings, positions: Floats, crew: Parallel | None = None
+        cls, labels: PairLabelData, settings: ResolvedSettings, positions: Floats, parallel: Parallel | None = None
     ) -> VariationalPosterior:
         """Start from these positions and from workers with `W = I`, `tau = 0`; who gave no label keeps the prior."""
         D = settings.dimensions
@@ -142,7 +142,7 @@ class VariationalPosterior:
             weight_variances=np.repeat(share * settings.weight_variance, D * D).reshape(J, D, D),
             biases=np.zeros(J),
             bias_variances=share * settings.bias_variance,
-            crew=crew or Parallel(),
+            parallel=parallel or Parallel(),
         )
 
     def copy(self) -> VariationalPosterior:
@@ -203,8 +203,8 @@ class VariationalPosterior:
 
         for begin, end in zip(order.steps[:-1].tolist(), order.steps[1:].tolist(), strict=True):
             items = order.items[begin:end]
-            parts = cuts(order.item_loads[begin:end], self.crew.size if order.independent else 1)
-            self.crew.share(sweep, [(items[a:b], work) for (a, b), work in zip(parts, self.work, strict=False)])
+            parts = cuts(order.item_loads[begin:end], self.parallel.size if order.independent else 1)
+            self.parallel.share(sweep, [(items[a:b], work) for (a, b), work in zip(parts, self.work, strict=False)])
 
     def update_weights(self) -> Floats:
         """Update the weights of all workers (section 5).
@@ -240,7 +240,7 @@ class VariationalPosterior:
             )
 
         worth = J * len(upper[0]) ** 3 >= WORTH_SHARING
-        self.crew.share(solve, cuts(np.ones(J, dtype=np.int64), self.crew.size if worth else 1))
+        self.parallel.share(solve, cuts(np.ones(J, dtype=np.int64), self.parallel.size if worth else 1))
         self.refresh_workers()
         return found
 
@@ -264,8 +264,8 @@ class VariationalPosterior:
 
         passes = max(1, int(order.chunk_loads.sum()) // STRETCH)
         for begin, end in cuts(order.chunk_loads, passes):
-            parts = cuts(order.chunk_loads[begin:end], self.crew.size)
-            self.crew.share(
+            parts = cuts(order.chunk_loads[begin:end], self.parallel.size)
+            self.parallel.share(
                 gather, [(begin + a, begin + b, work) for (a, b), work in zip(parts, self.work, strict=False)]
             )
         return self.sums

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.fit_settings import AUTO, FitSettings
-from crowdclust_app.domain.response_table import ResponseTable
-from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
+from crowdclust_app.domain.response_table import ResponseTable, as_response_table
+from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator, warn_not_converged
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
 from crowdclust_app.inference.crowdclustering.model.canonical_order import Ordered, ordered
 from crowdclust_app.inference.crowdclustering.model.confusion import (
     activity_moments,
@@ -37,9 +38,7 @@ from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities i
 )
 from crowdclust_app.inference.crowdclustering.selection.choosing import choose, planned_fits, settled
 from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut, Trials, can_hold_out
-from crowdclust_app.inference.parameters import Parameters
 
-NOT_SHOWN = 0
 # What is fitted item by item, and worker by worker.
 BY_ITEM = (
     "positions_",
@@ -62,12 +61,12 @@ BY_WORKER = (
 DEFAULTS = FitSettings()
 
 
-class Crowdclustering(Parameters):
+class Crowdclustering(ClusterEstimator):
     """Find atomic clusters, and how each worker sorts them, from partial clusterings.
 
-    The constructor keeps its parameters; `fit` checks them. A fit is a function of the responses, the parameters and
-    the seed; in the table they, items and workers may be in any order. Where it did not converge `converged_` says so;
-    there is no warning.
+    The defaults are the program's: what they leave open is chosen by how well held-out responses are predicted.
+    `as_published` gives the paper's settings. The constructor keeps its parameters; `fit` checks them. A fit is a
+    function of the responses, the parameters and the seed; responses, items and workers may be in any order.
 
     Parameters
     ----------
@@ -111,6 +110,8 @@ class Crowdclustering(Parameters):
 
     Attributes
     ----------
+    items_, workers_ : ndarray of str, shape (N,) and (J,)
+        Their names, in the order of all that follows.
     positions_, position_variances_ : ndarray of shape (N, D)
         Items; one that is not shown has the mixture's own mean and variances.
     weights_, weight_variances_ : ndarray of shape (J, D, D)
@@ -164,8 +165,6 @@ class Crowdclustering(Parameters):
     bias_variances_: Floats
     answered_: NDArray[np.bool_]
     shown_: NDArray[np.bool_]
-    responsibilities_: Floats
-    labels_: Ints
     means_: Floats
     covariances_: Floats
     mixing_: Floats
@@ -230,40 +229,59 @@ class Crowdclustering(Parameters):
 
     def fit(
         self,
-        table: ResponseTable,
+        responses: Any,
+        *,
         progress: Callable[[Snapshot], None] | None = None,
         cancel: CancelToken | None = None,
-        crew: Parallel | None = None,
-    ) -> Crowdclustering:
+        parallel: Parallel | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        table
-            The responses.
+        responses : ResponseTable, pandas.DataFrame or mapping
+            The responses: a table of them, or columns `hit`, `worker`, `item` and `group`, one row for each item that
+            a worker put into a group.
         progress
             Is given a snapshot every round, on the calling thread.
         cancel
-            Is looked at several times a round.
-        crew
+            Is polled several times a round.
+        parallel
             Threads and processes that share the work; they change nothing but the time. None for this thread alone.
 
         Raises
         ------
         InvalidInputError
-            When a parameter is out of range or there is no pair label.
+            When a parameter is out of range, a column is missing, or there is no pair label.
         Cancelled
             When `cancel` asks for it; nothing fitted is changed then.
+
+        Warns
+        -----
+        NotConvergedWarning
+            When the bound was still rising after `max_iterations` joint iterations.
+
+        Examples
+        --------
+        >>> columns = {
+        ...     "hit": ["h1"] * 4,
+        ...     "worker": ["Ann"] * 4,
+        ...     "item": ["rose", "tulip", "oak", "fir"],
+        ...     "group": ["flowers", "flowers", "trees", "trees"],
+        ... }
+        >>> model = Crowdclustering(n_clusters=2, n_starts=1, dimensions=2, label_weight=1.0, folds=0)
+        >>> model.fit_predict(columns).tolist()
+        [1, 1, 2, 2]
         """
+        table = as_response_table(responses)
         asked = self._settings()
         settings = resolved(asked)
         order = ordered(table)
-        table = order.table
-        labels = labels_of(table, settings.consensus)
+        labels = labels_of(order.table, settings.consensus)
         began = time.perf_counter()
-        crew = crew or Parallel()
-        crew = crew if cancel is None else replace(crew, check=cancel.check)
-        heldout = self._hold_out(table, asked, began, progress, cancel, crew)
+        parallel = parallel or Parallel()
+        parallel = parallel if cancel is None else replace(parallel, check=cancel.check)
+        heldout = self._hold_out(order.table, asked, began, progress, cancel, parallel)
         settings = settled(settings, heldout)
         best: StartResult | None = None
         bounds: list[float] = []
@@ -271,7 +289,7 @@ class Crowdclustering(Parameters):
         for starts in self._rounds(settings):
             rival = [] if best is None else best.joint_bounds
             tasks = [(labels, settings, start, began, rival) for start in starts]
-            for outcome in crew.each(one_start, tasks, progress, cancel):
+            for outcome in parallel.each(one_start, tasks, progress, cancel):
                 settings = outcome.beliefs.settings
                 bounds.append(outcome.bound)
                 if best is None or outcome.merit > best.merit:
@@ -281,8 +299,11 @@ class Crowdclustering(Parameters):
         self.heldout_ = heldout
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self.fitted_settings_ = settings
-        self._keep(best, labels, table.n_items, crew.check)
+        self._keep(best, labels, table.n_items, parallel.check)
         self._restore_order(order, settings.consensus)
+        self._keep_names(table)
+        if not self.converged_:
+            warn_not_converged(_still_rising(self.n_iterations_, settings))
         return self
 
     def _restore_order(self, order: Ordered, consensus: bool) -> None:
@@ -304,14 +325,14 @@ class Crowdclustering(Parameters):
         began: float,
         progress: Callable[[Snapshot], None] | None,
         cancel: CancelToken | None,
-        crew: Parallel,
+        parallel: Parallel,
     ) -> HeldOut | None:
         """Hold responses out, where that is asked for and can be."""
         if asked.folds == 0 or not can_hold_out(table):
             return None
         weight, dimensions = asked.label_weight == AUTO, asked.dimensions == AUTO
         planned = planned_fits(asked.folds, weight, dimensions)
-        trials = Trials(table, resolved(asked), asked.folds, planned, progress, cancel, began, crew)
+        trials = Trials(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
         return choose(trials, weight, dimensions)
 
     @staticmethod
@@ -377,3 +398,11 @@ class Crowdclustering(Parameters):
         )
         self.confusion_ = calibrated_confusion(mean, square)
         self.confusion_bound_ = bound_confusion(mean, square)
+
+
+def _still_rising(iterations: int, settings: ResolvedSettings) -> str:
+    text = f"the bound was still rising after {iterations} joint iterations"
+    if isinstance(settings.n_clusters, int):
+        # items stay in their clusters then, only positions and workers move
+        text += "; the clusters are settled, but the workers' figures can still change a little"
+    return text

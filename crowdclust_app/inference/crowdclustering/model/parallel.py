@@ -1,4 +1,4 @@
-"""Who does the work of a fit: the calling thread, and the threads and processes that the caller passes in.
+"""Where a fit's work is done: on the calling thread, and in the thread and process pools that the caller passes in.
 
 The parts into which work is cut do not depend on one another, so how many there are changes nothing.
 """
@@ -30,7 +30,7 @@ class ProcessPool(Protocol):
         progress: Callable[[Any], None] | None,
         cancel: CancelToken | None,
     ) -> Iterator[Any]:
-        """Call `task` with each of these arguments, and with `progress` and `crew` by name; results in this order.
+        """Call `task` with each of these arguments, and with `progress` and `parallel` by name; results in this order.
 
         `progress` is called on the calling thread. Raises `Cancelled` when `cancel` asks for it.
         """
@@ -39,7 +39,7 @@ class ProcessPool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Who shares the work of one fit.
+    """The threads and processes of one fit.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Parallel:
         How many work at once, the calling one included.
     executor
         Has at least `threads - 1` others; None for the calling thread alone.
-    farm
+    pool
         Makes whole fits, of starts or without some responses, in other processes; None for one after another here.
     check
         Is called between parts of a sweep; may raise to stop.
@@ -55,7 +55,7 @@ class Parallel:
 
     threads: int = 1
     executor: Executor | None = None
-    farm: ProcessPool | None = None
+    pool: ProcessPool | None = None
     check: Callable[[], None] = no_check
 
     def __reduce__(self) -> tuple[type[Parallel], tuple[()]]:
@@ -92,16 +92,17 @@ class Parallel:
         progress: Callable[[Any], None] | None,
         cancel: CancelToken | None,
     ) -> Iterator[Any]:
-        """Call `task` with each of these arguments and with `progress` and `crew` by name; results in this order.
+        """Call `task` with each of these arguments and with `progress` and `parallel` by name; results in this order.
 
-        Elsewhere where there is a farm and more than one call to make, else here, each when its result is asked for.
+        In the process pool where there is one and more than one call to make, else here, each when its result is
+        asked for.
         """
-        if self.farm is not None and len(arguments) > 1:
-            yield from self.farm.run(task, arguments, progress, cancel)
+        if self.pool is not None and len(arguments) > 1:
+            yield from self.pool.run(task, arguments, progress, cancel)
             return
         for these in arguments:
             self.check()
-            yield task(*these, progress=progress, crew=self)
+            yield task(*these, progress=progress, parallel=self)
 
 
 def cuts(loads: Ints, parts: int) -> list[tuple[int, int]]:

@@ -79,7 +79,7 @@ class Snapshot:
 class Reporter:
     """Keeps the trace of one start, tells whoever listens, and looks whether to stop.
 
-    With `all_of_it` every round is reported as one of that phase. The `crew` works, and may know of a cancel too.
+    With `all_of_it` every round is reported as one of that phase. The `parallel` works, and may know of a cancel too.
     """
 
     start: int
@@ -89,7 +89,7 @@ class Reporter:
     cancel: CancelToken | None
     trace: list[tuple[str, float]] = field(default_factory=list)
     all_of_it: str = ""
-    crew: Parallel = field(default_factory=Parallel)
+    parallel: Parallel = field(default_factory=Parallel)
 
     def report(self, phase: str, iteration: int, bound: float, clusters: int) -> None:
         """Note the bound of one round; raises `Cancelled` when the fit is no longer wanted."""
@@ -102,7 +102,7 @@ class Reporter:
 
     def check(self) -> None:
         """Raise `Cancelled` when the fit is no longer wanted."""
-        self.crew.check()
+        self.parallel.check()
         if self.cancel is not None:
             self.cancel.check()
 
@@ -165,7 +165,7 @@ def run_start(
     bounds of its joint iterations as their rival's.
     """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
-    layered = VariationalPosterior.at_positions(labels, settings, positions.copy(), reporter.crew)
+    layered = VariationalPosterior.at_positions(labels, settings, positions.copy(), reporter.parallel)
     run_layers(layered, reporter)
     if isinstance(settings.n_clusters, int):
         # random positions say nothing by themselves
@@ -183,10 +183,12 @@ def one_start(
     rival: Sequence[float] = (),
     *,
     progress: Callable[[Snapshot], None] | None,
-    crew: Parallel,
+    parallel: Parallel,
 ) -> StartResult:
     """`run_start` as a task for whoever makes several of them."""
-    return run_start(labels, settings, Reporter(start, settings.n_starts, began, progress, None, crew=crew), rival)
+    return run_start(
+        labels, settings, Reporter(start, settings.n_starts, began, progress, None, parallel=parallel), rival
+    )
 
 
 def try_again(first: StartResult, reporter: Reporter) -> StartResult:

@@ -162,7 +162,7 @@ class Trials:
         In how many the responses are dealt; afterwards, how many of these are used.
     planned
         Fits that may be needed, for the progress.
-    progress, cancel, began, crew
+    progress, cancel, began, parallel
         As in a fit.
     """
 
@@ -173,7 +173,7 @@ class Trials:
     progress: Callable[[Snapshot], None] | None = None
     cancel: CancelToken | None = None
     began: float = field(default_factory=time.perf_counter)
-    crew: Parallel = field(default_factory=Parallel)
+    parallel: Parallel = field(default_factory=Parallel)
     done: int = 0
     fold_of: Ints = field(init=False)
     tests: list[ResponseTable] = field(init=False)
@@ -209,7 +209,7 @@ class Trials:
         return self.placements(settings, (fold,))[0]
 
     def placements(self, settings: ResolvedSettings, folds: Sequence[int]) -> list[Placement]:
-        """The fits to all but each of these folds; the crew may make them at once."""
+        """The fits to all but each of these folds; made at once where there are processes."""
         keys = [(settings.dimensions, settings.label_weight, fold) for fold in folds]
         missing = [key for key in keys if key not in self._placed]
         most = max(self.planned, self.done + len(missing))
@@ -218,7 +218,9 @@ class Trials:
             for number, (_, _, fold) in enumerate(missing, start=1)
         ]
         self.done += len(missing)
-        for key, placement in zip(missing, self.crew.each(place_items, tasks, self.progress, self.cancel), strict=True):
+        for key, placement in zip(
+            missing, self.parallel.each(place_items, tasks, self.progress, self.cancel), strict=True
+        ):
             self._placed[key] = placement
         return [self._placed[key] for key in keys]
 
@@ -333,13 +335,13 @@ def place_items(
     began: float,
     *,
     progress: Callable[[Snapshot], None] | None,
-    crew: Parallel,
+    parallel: Parallel,
 ) -> Placement:
-    """Fit layer by layer, from the spectral start: fit `number` of at most so many, as a task for a crew."""
-    reporter = Reporter(number, most, began, progress, None, all_of_it=HELD_OUT, crew=crew)
+    """Fit layer by layer, from the spectral start: fit `number` of at most so many, as a task for `Parallel.each`."""
+    reporter = Reporter(number, most, began, progress, None, all_of_it=HELD_OUT, parallel=parallel)
     labels = labels_of(table, settings.consensus)
     origin = start_positions(labels, settings.dimensions, 0, settings.seed)
-    beliefs = VariationalPosterior.at_positions(labels, settings, origin.copy(), crew)
+    beliefs = VariationalPosterior.at_positions(labels, settings, origin.copy(), parallel)
     run_layers(beliefs, reporter)
     return placement_of(beliefs, table.n_items, origin)
 

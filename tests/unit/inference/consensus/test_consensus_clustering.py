@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.domain.errors import Cancelled, NotConvergedWarning, UserError
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
@@ -79,6 +79,7 @@ ODD_TABLES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
 @pytest.mark.parametrize("clusters", [1, 2, 3, 7, 20])
 @pytest.mark.parametrize("name", ODD_TABLES)
 @pytest.mark.parametrize("method", EVERY)
@@ -144,7 +145,7 @@ def test_steps_are_reported_and_a_cancel_stops_at_the_next(campaign, method: str
 
     model = ConsensusClustering(method=method, n_clusters=4)
     with pytest.raises(Cancelled):
-        model.fit(campaign.table, note, token)
+        model.fit(campaign.table, progress=note, cancel=token)
     assert len(steps) == 5
     assert not hasattr(model, "labels_")
     fractions = [step.done / step.total for step in steps[1:]]
@@ -153,9 +154,9 @@ def test_steps_are_reported_and_a_cancel_stops_at_the_next(campaign, method: str
 
 
 def test_factorisations_say_whether_they_came_to_rest(campaign) -> None:
-    short = ConsensusClustering(method="nmf-masked", n_clusters=4, n_starts=1, max_iterations=3, tolerance=1e-12).fit(
-        campaign.table
-    )
+    short = ConsensusClustering(method="nmf-masked", n_clusters=4, n_starts=1, max_iterations=3, tolerance=1e-12)
+    with pytest.warns(NotConvergedWarning, match=r"did not converge in 3 iterations; raise max_iterations$"):
+        short.fit(campaign.table)
     assert (short.n_iterations_, short.converged_) == (3, False)
     rested = ConsensusClustering(method="nmf", n_clusters=4, n_starts=1, max_iterations=2000, tolerance=1e-4).fit(
         campaign.table

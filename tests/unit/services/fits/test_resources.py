@@ -39,30 +39,30 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Tasks of other processes have to be found by their names.
-def square(number, *, progress, crew):
-    crew.check()
+def square(number, *, progress, parallel):
+    parallel.check()
     progress((number, os.getpid()))
     return number * number, os.getpid(), sorted(name for name in sys.modules if name.startswith("PySide6"))
 
 
-def wait_for_the_end(*, progress, crew):
+def wait_for_the_end(*, progress, parallel):
     progress(os.getpid())
     while True:
-        crew.check()
+        parallel.check()
 
 
-def die(*, progress, crew):
+def die(*, progress, parallel):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fail(number, *, progress, crew):
+def fail(number, *, progress, parallel):
     raise ValueError(f"not {number}")
 
 
 def test_tasks_run_elsewhere_and_tell_how_far_they_are() -> None:
     news: list[tuple[int, int]] = []
-    with SpawnedPool(2) as farm:
-        found = list(farm.run(square, [(1,), (2,), (3,)], news.append, None))
+    with SpawnedPool(2) as pool:
+        found = list(pool.run(square, [(1,), (2,), (3,)], news.append, None))
     assert [result for result, _, _ in found] == [1, 4, 9]
     assert os.getpid() not in {pid for _, pid, _ in found}
     assert sorted(number for number, _ in news) == [1, 2, 3]
@@ -72,8 +72,8 @@ def test_tasks_run_elsewhere_and_tell_how_far_they_are() -> None:
 
 
 def test_an_error_of_a_task_is_raised_here() -> None:
-    with pytest.raises(ValueError, match="not 7"), SpawnedPool(1) as farm:
-        list(farm.run(fail, [(7,)], None, None))
+    with pytest.raises(ValueError, match="not 7"), SpawnedPool(1) as pool:
+        list(pool.run(fail, [(7,)], None, None))
     assert not multiprocessing.active_children()
 
 
@@ -85,16 +85,16 @@ def test_a_cancel_stops_all() -> None:
         if len(seen) == 2:
             token.cancel()
 
-    with pytest.raises(Cancelled), SpawnedPool(2) as farm:
-        list(farm.run(wait_for_the_end, [(), ()], hear, token))
+    with pytest.raises(Cancelled), SpawnedPool(2) as pool:
+        list(pool.run(wait_for_the_end, [(), ()], hear, token))
     assert len(set(seen)) == 2
     assert not multiprocessing.active_children()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_a_process_that_dies_is_one_sentence() -> None:
-    with pytest.raises(UserError, match=r"ended before its time.*--threads 1"), SpawnedPool(2) as farm:
-        list(farm.run(die, [(), ()], None, None))
+    with pytest.raises(UserError, match=r"ended before its time.*--threads 1"), SpawnedPool(2) as pool:
+        list(pool.run(die, [(), ()], None, None))
     assert not multiprocessing.active_children()
 
 

@@ -14,6 +14,9 @@ from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.model.canonical_order import ordered
 from crowdclust_app.inference.crowdclustering.model.estimator import BY_ITEM, BY_WORKER
 
+# fits are cut short to be quick
+pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
+
 
 def responses_of(table: ResponseTable) -> list[Response]:
     found = []

@@ -18,6 +18,9 @@ from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.inference.crowdclustering import Crowdclustering, Snapshot
 from crowdclust_app.inference.crowdclustering.model.schedule import StartResult
 
+# fits are cut short to be quick
+pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
+
 QUICK = {"dimensions": 2, "n_starts": 2, "layer_rounds": 10, "max_iterations": 15}
 
 

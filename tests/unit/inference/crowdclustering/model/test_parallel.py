@@ -16,6 +16,9 @@ from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.kernels import sweep_order
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel, cuts
 
+# fits are cut short to be quick
+pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
+
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
 
@@ -68,7 +71,7 @@ def test_a_shared_sweep_is_that_of_one_item_after_another(shared):
     for item in fast.order.items:
         expected.mean[item], expected.variance[item] = slow.item_update(expected, item, precision[item], shift[item])
     with ThreadPoolExecutor(2) as executor:
-        fast.crew = Parallel(3, executor)
+        fast.parallel = Parallel(3, executor)
         fast.work *= 3
         # three threads need working memory of their own
         fast.work = [type(work)(*(np.copy(array) for array in work)) for work in fast.work]
@@ -117,11 +120,11 @@ def test_responses_to_the_same_items_share_a_tile():
 
 @pytest.mark.parametrize("clusters", ["bound", 4])
 def test_the_number_of_threads_changes_nothing(shared, table, clusters):
-    def fitted(crew):
+    def fitted(parallel):
         model = Crowdclustering.as_published(
             dimensions=2, n_starts=2, n_clusters=clusters, worker_prior="shared", max_iterations=8
         )
-        return model.fit(table, crew=crew)
+        return model.fit(table, parallel=parallel)
 
     alone = fitted(None)
     for threads in (1, 2, 3):
@@ -144,7 +147,7 @@ def test_a_cancel_stops_within_a_sweep(shared, table):
             token.cancel()
         token.check()
 
-    beliefs.crew = Parallel(check=check)
+    beliefs.parallel = Parallel(check=check)
     n, D = beliefs.mean.shape
     before = beliefs.mean.copy()
     with pytest.raises(Cancelled):

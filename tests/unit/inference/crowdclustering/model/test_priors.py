@@ -15,6 +15,9 @@ from crowdclust_app.inference.crowdclustering.model.blocks import unvech, vech
 from crowdclust_app.inference.crowdclustering.model.bound import layer_divergence, normal_divergence, worker_divergence
 from crowdclust_app.inference.crowdclustering.model.priors import LEAST_VARIANCE, WorkerPrior
 
+# fits are cut short to be quick
+pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
+
 SHARED = {"worker_prior": "shared"}
 
 

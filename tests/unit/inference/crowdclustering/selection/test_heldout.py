@@ -38,6 +38,9 @@ from crowdclust_app.inference.crowdclustering.selection.prediction import (
     score_table,
 )
 
+# fits are cut short to be quick
+pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
+
 AUTO = {"n_clusters": "heldout", "label_weight": "auto", "worker_prior": "shared", "folds": 5, "n_starts": 1}
 
 

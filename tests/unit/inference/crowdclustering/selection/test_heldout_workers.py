@@ -10,6 +10,9 @@ from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.selection.heldout_workers import mean_and_error_by_worker, score_workers
 from crowdclust_app.inference.crowdclustering.selection.prediction import HeldOutScores
 
+# fits are cut short to be quick
+pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
+
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_who_sorts_is_predicted_better_than_who_does_not_look(seed: int) -> None:
