@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from shiboken6 import wrapInstance
 
 from crowdclust_app.gui.clusters.painting import paint_badge
 
@@ -158,16 +159,16 @@ class PointsLayer(pg.GraphicsObject):
         x = (self._at[:, 0] * transform.m11() + transform.dx() - device.left()) * ratio
         y = (self._at[:, 1] * transform.m22() + transform.dy() - device.top()) * ratio
         inside = (x > -side) & (y > -side) & (x < picture.width() + side) & (y < picture.height() + side)
-        fragments = PrimitiveArray(QPainter.PixmapFragment, 10)
-        fragments.resize(int(inside.sum()))
-        rows = fragments.ndarray()
+        # Qt reads fragments as structs of ten doubles side by side; making one object a point would take far longer
+        rows = np.empty((int(inside.sum()), 10))
         rows[:, 0], rows[:, 1] = x[inside], y[inside]
         rows[:, 2], rows[:, 3] = self._look[inside] * side, 0.0
         rows[:, 4:6] = side
         rows[:, 6:8], rows[:, 8], rows[:, 9] = 1.0, 0.0, 1.0
         painter = QPainter(picture)
         if len(rows):
-            painter.drawPixmapFragments(*fragments.drawargs(), atlas)  # type: ignore[call-arg]
+            first = wrapInstance(rows.ctypes.data, QPainter.PixmapFragment)
+            painter.drawPixmapFragments(cast(QPainter.PixmapFragment, first), len(rows), atlas)
         painter.end()
         picture.setDevicePixelRatio(ratio)
         return picture

@@ -20,8 +20,15 @@ FEATURES = 7
 """Rows of tiles are padded to a multiple of this: 14 in four dimensions, 28 in six."""
 
 CELLS = 1024
-"""Pairs whose curvatures are worked out in one go, if these are not more than one row."""
+"""Pairs whose curvatures are computed in one pass, unless one row alone has more."""
 
+IGNORED = -1e300
+"""In place of the square of a pair that does not count."""
+
+SMALLEST_SQUARE = 1e-60
+"""Squares are no less: rounding may have left them at zero or just below."""
+
+# Bytes of a line of the cache.
 _LINE = 64
 
 

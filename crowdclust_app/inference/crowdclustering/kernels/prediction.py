@@ -13,7 +13,7 @@ def score_responses(
     ptr: Ints,
     items: Ints,
     groups: Ints,
-    judges: Ints,
+    workers: Ints,
     cluster: Ints,
     log_same: Floats,
     log_apart: Floats,
@@ -28,7 +28,7 @@ def score_responses(
     ptr : ndarray of shape (R + 1,)
         Compressed rows of `items` and `groups`.
     items, groups : ndarray of shape (sum M_r,)
-    judges : ndarray of shape (R,)
+    workers : ndarray of shape (R,)
         Whose probabilities count for each response.
     cluster : ndarray of shape (N,)
         Cluster of each item; pairs with an item of a negative one are left out.
@@ -37,8 +37,8 @@ def score_responses(
     loglik, pairs, right : ndarray of shape (R,)
         Receive the log-likelihood, the number of labels, and how many the likelier answer meets.
     """
-    for r in range(len(judges)):
-        j = judges[r]
+    for r in range(len(workers)):
+        j = workers[r]
         total, count, met = 0.0, 0.0, 0.0
         for p in range(ptr[r], ptr[r + 1]):
             a = cluster[items[p]]
@@ -64,7 +64,7 @@ def score_memberships(
     ptr: Ints,
     items: Ints,
     groups: Ints,
-    judges: Ints,
+    workers: Ints,
     memberships: Floats,
     rates: Floats,
     least: float,
@@ -76,7 +76,7 @@ def score_memberships(
 
     Parameters
     ----------
-    ptr, items, groups, judges, loglik, pairs, right
+    ptr, items, groups, workers, loglik, pairs, right
         As in `score_responses`.
     memberships : ndarray of shape (N, K)
         Probabilities of the clusters; pairs with an item whose first is negative are left out.
@@ -87,12 +87,12 @@ def score_memberships(
     """
     K = memberships.shape[1]
     most = 0
-    for r in range(len(judges)):
+    for r in range(len(workers)):
         most = max(most, ptr[r + 1] - ptr[r])
     # chance that an item goes with one of each cluster
     chance = np.empty((most, K))
-    for r in range(len(judges)):
-        first, last, j = ptr[r], ptr[r + 1], judges[r]
+    for r in range(len(workers)):
+        first, last, j = ptr[r], ptr[r + 1], workers[r]
         total, count, met = 0.0, 0.0, 0.0
         for p in range(first, last):
             i = items[p]

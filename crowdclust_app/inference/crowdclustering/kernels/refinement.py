@@ -61,7 +61,7 @@ def cluster_evidence(
     ptr: Ints,
     items: Ints,
     groups: Ints,
-    judges: Ints,
+    workers: Ints,
     cluster: Ints,
     log_same: Floats,
     log_apart: Floats,
@@ -75,7 +75,7 @@ def cluster_evidence(
         Compressed rows of `items` and `groups`.
     items, groups : ndarray of shape (sum M_r,)
         Groups are numbered from 0 in each response, without gaps.
-    judges : ndarray of shape (R,)
+    workers : ndarray of shape (R,)
         Whose probabilities count for each response.
     cluster : ndarray of shape (N,)
         Cluster of each item; partners of a negative one are left out.
@@ -88,8 +88,8 @@ def cluster_evidence(
     most = np.max(groups) + 1 if len(groups) else 0
     counts, everything, present = np.zeros((most, K)), np.zeros(K), np.empty(K, dtype=np.int64)
     fits, apart = np.empty((most, K)), np.empty(K)
-    for r in range(len(judges)):
-        j = judges[r]
+    for r in range(len(workers)):
+        j = workers[r]
         n_groups, n_present = count_clusters(ptr[r], ptr[r + 1], items, groups, cluster, counts, everything, present)
         # as if all partners were in other groups, then those of each group
         apart[:] = 0.0
@@ -119,12 +119,14 @@ def cluster_evidence(
 
 
 @kernel
-def count_pairs(ptr: Ints, items: Ints, groups: Ints, judges: Ints, cluster: Ints, same: Floats, pairs: Floats) -> None:
+def count_pairs(
+    ptr: Ints, items: Ints, groups: Ints, workers: Ints, cluster: Ints, same: Floats, pairs: Floats
+) -> None:
     """Add up each worker's pair labels by the clusters of the two items.
 
     Parameters
     ----------
-    ptr, items, groups, judges, cluster
+    ptr, items, groups, workers, cluster
         As in `cluster_evidence`.
     same, pairs : ndarray of shape (J, K, K)
         Labels "same", and all; are added to, symmetric, each pair once on either side of the diagonal.
@@ -132,8 +134,8 @@ def count_pairs(ptr: Ints, items: Ints, groups: Ints, judges: Ints, cluster: Int
     K = same.shape[1]
     most = np.max(groups) + 1 if len(groups) else 0
     counts, everything, present = np.zeros((most, K)), np.zeros(K), np.empty(K, dtype=np.int64)
-    for r in range(len(judges)):
-        j = judges[r]
+    for r in range(len(workers)):
+        j = workers[r]
         n_groups, n_present = count_clusters(ptr[r], ptr[r + 1], items, groups, cluster, counts, everything, present)
         for q in range(n_present):
             k = present[q]

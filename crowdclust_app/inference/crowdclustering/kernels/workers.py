@@ -7,9 +7,6 @@ import numpy as np
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints, Sums
 from crowdclust_app.inference.crowdclustering.kernels.jit import kernel, part
 
-# Digest of `arrays` and `jit`: Numba compiles anew only when this file changes.
-MADE_WITH = "1f1316961db13b89"
-
 
 @kernel
 def fill_second_moments(mean: Floats, variance: Floats, rows: Ints, columns: Ints, out: Floats) -> None:

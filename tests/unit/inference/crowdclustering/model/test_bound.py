@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from crowdclust_app.inference.crowdclustering.kernels.arrays import LANES
-from crowdclust_app.inference.crowdclustering.kernels.vectors import IGNORED, curve, weigh
+from crowdclust_app.inference.crowdclustering.kernels.arrays import IGNORED, LANES
+from crowdclust_app.inference.crowdclustering.kernels.vectors import squares_to_bound_terms, squares_to_curvatures
 from crowdclust_app.inference.crowdclustering.model import mixture
 from crowdclust_app.inference.crowdclustering.model.bound import layer_divergence, position_entropy, worker_divergence
 
@@ -104,12 +104,12 @@ def test_the_bound_never_falls_jointly(table, dimensions, weight, seed):
 
 @njit
 def curvatures(squares):
-    curve(squares, len(squares), 1.0)
+    squares_to_curvatures(squares, len(squares), 1.0)
 
 
 @njit
 def weighed(squares, lanes):
-    weigh(squares, 0, len(squares), lanes)
+    squares_to_bound_terms(squares, 0, len(squares), lanes)
 
 
 def whole_vectors(values):
