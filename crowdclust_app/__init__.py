@@ -1,5 +1,79 @@
-"""Crowdclust: which categories an image collection falls into, from many people's partial groupings."""
+"""Crowdclust: which categories an image collection falls into, from many people's partial groupings.
+
+`import crowdclust_app as cc` is the Python API; what `cc.__all__` lists is public. Every name is imported when it is
+first used, so that the import itself costs nothing and the command line starts fast.
+
+Examples
+--------
+>>> import crowdclust_app as cc
+>>> data = cc.simulate(n_items=60, n_clusters=3, items_per_hit=12, n_workers=10, seed=1)
+>>> model = cc.Crowdclustering(n_starts=1, seed=1).fit(data.responses)
+>>> int(model.labels_.max())
+3
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 from crowdclust_app.version import __version__
 
-__all__ = ["__version__"]
+_MODULES = {
+    "metrics": "crowdclust_app.evaluation.metrics",
+    "plot": "crowdclust_app.api.plot",
+}
+_ATTRIBUTES = {
+    "crowdclust_app.api.campaign_file": ("CampaignTables", "open_campaign"),
+    "crowdclust_app.api.simulation": ("simulate", "simulate_labels"),
+    "crowdclust_app.api.tables": ("read_labels", "read_responses", "read_truth"),
+    "crowdclust_app.domain.errors": ("InvalidInputError", "NotConvergedWarning", "NotFittedError", "UserError"),
+    "crowdclust_app.domain.response_table": ("ResponseTable",),
+    "crowdclust_app.inference.consensus": ("ConsensusClustering",),
+    "crowdclust_app.inference.crowdclustering": ("Crowdclustering",),
+    "crowdclust_app.inference.aggregators": (
+        "EM",
+        "KOS",
+        "ApproximateMeanField",
+        "BeliefPropagation",
+        "Continuous",
+        "DawidSkene",
+        "DawidSkeneMAP",
+        "FastSBIC",
+        "Gibbs",
+        "Majority",
+        "MaxProduct",
+        "MeanField",
+        "NormalisedKOS",
+        "OnlineSBIC",
+        "Ordinal",
+        "SoftVote",
+        "SortedSBIC",
+        "TriangularEstimation",
+        "TwoCoinApproximateMeanField",
+        "TwoCoinBeliefPropagation",
+        "TwoCoinEM",
+        "TwoCoinMeanField",
+    ),
+    "crowdclust_app.inference.experts": ("GaussianProcessExperts", "LogisticExperts"),
+}
+_HOMES = {name: module for module, names in _ATTRIBUTES.items() for name in names}
+
+__all__ = ["__version__", *sorted([*_MODULES, *_HOMES])]  # noqa: PLE0604 - a list of text all the same
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    if name in _MODULES:
+        found = import_module(_MODULES[name])
+    elif name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return __all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def figure_bytes(plot: Plot, kind: str = "png", width: float = 7.0) -> bytes:
     """
     import matplotlib as mpl
 
-    figure = _figure(plot, width)
+    figure = draw_figure(plot, width)
     buffer = io.BytesIO()
     # no date and no random ids, so that the same run gives the same file
     metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
@@ -85,17 +86,27 @@ def write_figure(folder: Path, plot: Plot, kinds: tuple[str, ...] = ("png", "svg
     return (*paths, numbers)
 
 
-def _figure(plot: Plot, width: float) -> Figure:
+def draw_figure(plot: Plot, width: float = 7.0, make: Callable[..., Figure] | None = None) -> Figure:
+    """Draw a plot as a matplotlib figure that belongs to no window.
+
+    Parameters
+    ----------
+    width
+        In inches.
+    make
+        What makes the empty figure; matplotlib's own class when None.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    make = make or Figure
     with mpl.rc_context({"font.family": list(_families()), "font.size": 9.0}):
         if isinstance(plot, MatrixPlots):
             lines = max(1, -(-len(plot.captions) // _COLUMNS))
-            figure = Figure(figsize=(width, width / _COLUMNS * 1.04 * lines + 0.7), layout="constrained")
+            figure = make(figsize=(width, width / _COLUMNS * 1.04 * lines + 0.7), layout="constrained")
             _draw_grid(figure, plot, lines)
             return figure
-        figure = Figure(figsize=(width, width * 0.72), layout="constrained")
+        figure = make(figsize=(width, width * 0.72), layout="constrained")
         axes = figure.subplots()
         if isinstance(plot, Points):
             _draw_points(figure, axes, plot)

@@ -18,6 +18,7 @@ OURS = "crowdclust_app"
 ALLOWED = {
     # data frames are made where one is asked for
     "domain": {"numpy", "pandas"},
+    "api": {"domain", "inference", "evaluation", "io", "services", "numpy", "pandas", "matplotlib"},
     "sampling": {"domain", "numpy", "scipy", "numba"},
     "inference": {"domain", "numpy", "scipy", "numba", "pandas", "pymetis"},
     # simulated campaigns follow a plan

@@ -50,6 +50,22 @@ PAIR_COLUMNS = ("worker", "item_a", "item_b", "label", "hit")
 TRUTH_COLUMNS = ("item", "category")
 PLAN_COLUMNS = ("hit", "position", "item")
 SUMMARY = "summary.json"
+TABLES = (
+    "responses.csv",
+    "assignments.csv",
+    "flags.csv",
+    "pairs.csv",
+    "truth.csv",
+    "plan.csv",
+    "clusters.csv",
+    "membership.csv",
+    "embedding.csv",
+    "workers.csv",
+    "exclusions.csv",
+    "confusion.csv",
+    *QUESTION_TABLES,
+)
+"""Every file that an export may write, but the summary."""
 
 # How often a long table looks at the cancel token, in rows.
 _ROWS_BETWEEN_LOOKS = 10_000
@@ -103,6 +119,25 @@ def export_campaign(
         "warnings": list(older_than_newest(campaign, number)) if number is not None and run is None else [],
     }
     return _write_all(_campaign_tables(campaign, chosen, label, cancel), out, summary, progress, cancel)
+
+
+def campaign_tables(campaign: Campaign, run: int | None = None) -> Iterator[Table]:
+    """Give every table of a campaign, those without rows too; rows are made when they are asked for.
+
+    Parameters
+    ----------
+    campaign
+        Whose tables.
+    run
+        As in `export_campaign`.
+
+    Raises
+    ------
+    UserError
+        When there is no such run.
+    """
+    number = run if run is not None else exported_run(campaign)
+    return _campaign_tables(campaign, campaign.run(number) if number is not None else None, str, None)
 
 
 def export_result(
@@ -356,23 +391,4 @@ def _earlier_files(out: Path) -> list[str]:
     files = summary.get("files") if isinstance(summary, dict) and "anonymous" in summary else None
     if not isinstance(files, list):
         return []
-    return [name for name in files if isinstance(name, str) and name in _OURS]
-
-
-_OURS = frozenset(
-    [
-        "responses.csv",
-        "assignments.csv",
-        "flags.csv",
-        "pairs.csv",
-        "truth.csv",
-        "plan.csv",
-        "clusters.csv",
-        "membership.csv",
-        "embedding.csv",
-        "workers.csv",
-        "exclusions.csv",
-        "confusion.csv",
-        *QUESTION_TABLES,
-    ]
-)
+    return [name for name in files if isinstance(name, str) and name in TABLES]
