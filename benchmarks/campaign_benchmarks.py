@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import BenchReport, check_names, check_seeds, place_for, report_of, write_outcome
 from crowdclust_app.domain.errors import UserError, no_convergence_warning
-from crowdclust_app.domain.fit_settings import BASELINES, FitSettings
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -73,11 +74,9 @@ class BenchSettings:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        from crowdclust_app.services.fits.fitting import METHODS
-
         if self.name not in EXPERIMENTS:
             raise UserError(f"there is no experiment {self.name}", todo=f"choose one of {', '.join(EXPERIMENTS)}")
-        check_names("method", self.methods, METHODS)
+        check_names("method", self.methods, names_of("clustering", "baseline"))
         check_seeds(self.seed, self.seeds)
         for name in ("starts", "restarts"):
             if getattr(self, name) < 1:
@@ -152,7 +151,7 @@ class _Bench:
         from crowdclust_app.inference.consensus import ConsensusClustering, Step
         from crowdclust_app.services.fits.fitting import fit_table
 
-        if method not in BASELINES:
+        if METHODS[method].kind != "baseline":
             chosen = FitSettings(method=method, n_starts=self.settings.starts, seed=seed)
             result = fit_table(table, chosen, self.tell, self.cancel)
             return MethodResult(_shown_only(result.labels, result.shown), float(result.summary["seconds"]))
@@ -253,21 +252,21 @@ def _seeds(settings: BenchSettings) -> tuple[int, ...]:
 
 def _methods(settings: BenchSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The methods to compare, and what had to be left out."""
-    from crowdclust_app.inference.consensus import NEED_METIS
     from crowdclust_app.inference.consensus.partitioning import require_metis
-    from crowdclust_app.services.fits.fitting import METHODS
 
-    own = {"table1": METHODS, "hard": METHODS, "redundancy": OF_REDUNDANCY}.get(settings.name, ("crowdclustering",))
+    every = names_of("clustering", "baseline")
+    own = {"table1": every, "hard": every, "redundancy": OF_REDUNDANCY}.get(settings.name, ("crowdclustering",))
     methods = settings.methods or own
-    if not set(methods) & set(NEED_METIS):
+    need_metis = [name for name in methods if METHODS[name].needs_metis]
+    if not need_metis:
         return methods, ()
     try:
         require_metis()
     except UserError as error:
         if settings.methods:
             raise
-        left = tuple(method for method in methods if method not in NEED_METIS)
-        return left, (f"Left out: {', '.join(m for m in methods if m in NEED_METIS)}; {error}",)
+        left = tuple(method for method in methods if method not in need_metis)
+        return left, (f"Left out: {', '.join(need_metis)}; {error}",)
     return methods, ()
 
 
@@ -296,7 +295,7 @@ def _warm_up(methods: tuple[str, ...]) -> None:
     from crowdclust_app.services.fits.fitting import compile_kernels
 
     compile_kernels()
-    if set(methods) & set(BASELINES):
+    if set(methods) & set(names_of("baseline")):
         toy = ResponseTable.from_responses([Response("h", "w", tuple("abcd"), tuple("1122"))])
         with no_convergence_warning():
             ConsensusClustering(method="nmf-masked", n_starts=1, max_iterations=1).fit(toy)

@@ -19,6 +19,7 @@ from benchmarks.report import (
     write_outcome,
 )
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.services.progress_report import Progress
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ _ROUGH_TOLERANCE = 1e-3
 _ROUGH_ITERATIONS = 40
 _ROUGH_GIBBS = {"chains": 2, "burn_in": 50, "samples": 150}
 # Aggregators that are no good for yes/no labels.
-_NOT_BINARY = ("ordinal", "continuous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +200,7 @@ def _binary(sets: tuple[LabelSet, ...]) -> tuple[KnownSet, ...]:
 
 
 def _binary_methods() -> tuple[str, ...]:
-    from crowdclust_app.inference.aggregators import METHODS
-
-    return tuple(name for name in METHODS if name not in _NOT_BINARY)
+    return tuple(name for name in names_of("aggregator") if METHODS[name].scale == "nominal")
 
 
 def _seeds(settings: LabelBenchSettings) -> tuple[int, ...]:

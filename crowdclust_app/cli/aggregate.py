@@ -11,30 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.cli.console import aligned, counted
+from crowdclust_app.domain.methods import names_of
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
     from crowdclust_app.domain.cancellation import CancelToken
 
-# The names of inference.binary.METHODS and of services.learner_fits.LEARNERS, which cannot be imported here: that takes
-# numpy, and --help has to be quick.
-METHODS = (
-    "majority", "soft-vote", "em", "amf", "mf", "bp", "bp-max", "kos", "kos-normalised", "em2", "amf2", "mf2", "bp2",
-    "sbic-fast", "sbic-sorted", "gibbs", "te", "dawid-skene", "dawid-skene-map", "ordinal", "continuous",
-    "experts", "gp",
-)  # fmt: skip
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Say what the command understands."""
+    methods = names_of("aggregator", "learner")
     parser.add_argument("labels", type=Path, metavar="labels.csv", help="the table: task,worker,label; or "
                         "a table of pairs: worker,item_a,item_b,label")  # fmt: skip
     parser.add_argument(
         "--method",
-        choices=(*METHODS, "all"),
+        choices=(*methods, "all"),
         default="dawid-skene",
         metavar="NAME|all",
-        help=f"one of {', '.join(METHODS)}; or all that the labels allow (dawid-skene)",
+        help=f"one of {', '.join(methods)}; or all that the labels allow (dawid-skene)",
     )
     parser.add_argument("--prior", type=_prior, metavar="A,B", help="Beta prior on how often a worker is right (2,1; "
                         "2,2 for experts, 3,2 for gp)")  # fmt: skip

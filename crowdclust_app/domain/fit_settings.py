@@ -12,13 +12,11 @@ from typing import Any, Final, Literal, TypeVar
 
 from crowdclust_app.domain.campaign import LARGEST_NUMBER
 from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.domain.methods import METHODS, names_of
 
 T = TypeVar("T")
 
 AUTO: Final = "auto"
-BASELINES = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
-"""The methods that crowdclustering is compared with; they take all workers for alike."""
-METHODS = ("crowdclustering", "consensus", *BASELINES)
 WORKER_PRIORS = ("shared", "independent")
 MOST_DIMENSIONS = 20
 MOST_AUTO_DIMENSIONS = 6
@@ -91,9 +89,9 @@ class FitSettings:
         "crowdclustering",
         "Method",
         "crowdclustering: every worker sorts in an own way; consensus: the same model with all sorting alike; to "
-        f"compare with, {', '.join(BASELINES)}, which take the number of clusters from crowdclustering where none is "
-        "given",
-        words=dict.fromkeys(METHODS, ""),
+        f"compare with, {', '.join(names_of('baseline'))}, which take the number of clusters from crowdclustering "
+        "where none is given",
+        words={name: METHODS[name].title for name in names_of("clustering", "baseline")},
     )
     dimensions: Literal["auto"] | int = _setting(
         AUTO,
@@ -184,7 +182,8 @@ class FitSettings:
 
     def _rules(self) -> Iterator[tuple[bool, str, str]]:
         """Whether each rule is broken, what is wrong then, and what to do; later rules rely on the earlier ones."""
-        yield self.method not in METHODS, f"there is no method {self.method}", f"choose one of {', '.join(METHODS)}"
+        methods = names_of("clustering", "baseline")
+        yield self.method not in methods, f"there is no method {self.method}", f"choose one of {', '.join(methods)}"
         dimensions = MOST_AUTO_DIMENSIONS if self.dimensions == AUTO else self.dimensions
         todo = f"choose 1 to {MOST_DIMENSIONS} dimensions, or auto"
         yield not _whole(dimensions, 1, MOST_DIMENSIONS), f"{dimensions} dimensions cannot be fitted", todo

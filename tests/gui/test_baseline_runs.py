@@ -10,9 +10,8 @@ from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
 
 from crowdclust_app.domain.fit_settings import FitSettings
-from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.fits.fitting import METHODS, fit_campaign
+from crowdclust_app.services.fits.fitting import fit_campaign
 
 
 @pytest.fixture
@@ -21,10 +20,6 @@ def path(tmp_path: Path) -> Path:
     with Campaign.open(made) as campaign:
         fit_campaign(campaign, FitSettings(method="nmf", dimensions=2, n_starts=2, n_clusters=4))
     return made
-
-
-def test_every_method_has_a_name_in_the_window() -> None:
-    assert tuple(METHOD_NAMES) == METHODS
 
 
 def test_the_clusters_of_a_baseline_are_shown_and_another_can_be_run(qtbot: QtBot, path: Path) -> None:

@@ -22,8 +22,9 @@ from PySide6.QtWidgets import (
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.methods import title_of
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES, RunsModel
+from crowdclust_app.gui.clusters.runs_model import RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
@@ -316,7 +317,7 @@ def summary_in_words(run: Run) -> str:
     """What a run found, as rich text: figures in two columns, then the verdicts."""
     summary: Any = run.result.summary
     bounds = summary["starts"]
-    rows = [("Method", METHOD_NAMES.get(summary["method"], summary["method"])), ("Clusters", f"{summary['clusters']}")]
+    rows = [("Method", title_of(summary["method"])), ("Clusters", f"{summary['clusters']}")]
     if summary["bound"] is not None:
         rows += [
             ("Bound", f"{summary['bound']:,.1f}"),

@@ -5,20 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
+from crowdclust_app.domain.methods import title_of
 from crowdclust_app.gui.wording import count_of, of_stage, people_date
 from crowdclust_app.services.campaign.counts import RunInfo
 
 AnyIndex = QModelIndex | QPersistentModelIndex
-METHOD_NAMES = {
-    "crowdclustering": "Crowdclustering",
-    "consensus": "Consensus",
-    "nmf": "NMF",
-    "nmf-masked": "NMF, seen pairs",
-    "cspa": "CSPA",
-    "mcla": "MCLA",
-    "hbgf": "HBGF",
-    "spectral": "Spectral",
-}
 
 
 class RunsModel(QAbstractListModel):
@@ -57,7 +48,7 @@ class RunsModel(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             settings = run.settings
             return (
-                f"{METHOD_NAMES.get(run.method, run.method)}, {settings['dimensions']} dimensions, "
+                f"{title_of(run.method)}, {settings['dimensions']} dimensions, "
                 f"{settings['starts']} starts, clusters {settings['clusters']}, "
                 f"label weight {settings['label_weight']}, seed {run.seed}"
             )

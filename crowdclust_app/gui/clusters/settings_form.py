@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QLabel, QS
 
 from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings, Setting
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.runs_model import METHOD_NAMES
 
 FIELD = 164
 # In the order of the rows, which is the order of Tab.
@@ -91,7 +90,7 @@ class SettingsForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(theme.STEP)
         layout.setVerticalSpacing(theme.TILE_GAP)
-        self._boxes = {name: _box(name, SETTINGS[name], self) for name in ROWS}
+        self._boxes = {name: _box(SETTINGS[name], self) for name in ROWS}
         for row, (name, box) in enumerate(self._boxes.items()):
             setting = SETTINGS[name]
             label = QLabel(setting.title, self)
@@ -121,7 +120,7 @@ class SettingsForm(QWidget):
             box.choose(given[SETTINGS[name].key])
 
 
-def _box(name: str, setting: Setting, parent: QWidget) -> Any:
+def _box(setting: Setting, parent: QWidget) -> Any:
     if setting.low is None:
-        return WordBox(METHOD_NAMES if name == "method" else setting.words, parent)
+        return WordBox(setting.words, parent)
     return WholeBox(setting, parent) if setting.step >= 1 else ShareBox(setting, parent)

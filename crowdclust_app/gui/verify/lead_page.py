@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.album import people_probability
@@ -28,7 +29,7 @@ from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.verify.lead_words import KINDS, answer_figures, bound_figures
 from crowdclust_app.gui.verify.learning_panel import LearningPanel
 from crowdclust_app.gui.verify.learnt_view import AGREED, DISPUTED, EXTRA_KINDS, LearntView
-from crowdclust_app.gui.verify.methods import ABOUT, MethodsTable
+from crowdclust_app.gui.verify.methods import MethodsTable
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.reliability_plot import ReliabilityPlot
 from crowdclust_app.gui.verify.wall import PhotoWall, WallTile
@@ -310,7 +311,8 @@ class LeadPage(QWidget):
 
     def _show_method(self) -> None:
         found = self._verification.method(self._method) if self._verification is not None else None
-        self.method.setText(f"{self._method}: {ABOUT[self._method]}" if self._method in ABOUT else "")
+        about = METHODS.get(self._method)
+        self.method.setText(f"{about.name}: {about.sentence}" if about else "")
         self.judges.show_workers(found.workers if found is not None else ())
         self._see()
 

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from crowdclust_app.domain.methods import names_of, title_of
 from crowdclust_app.gui import theme
 from crowdclust_app.services.verify.learning_settings import MODEL, PHOTOS, RUN, TABLE, LearningSettings
 
-METHODS = {"gp": "Gaussian process", "experts": "Experts: two coins, logistic"}
 # Before somebody chooses a file the entry asks for one.
 FILES = {TABLE: ("a table (CSV)", "Tables (*.csv)"), MODEL: ("an ONNX model", "Models (*.onnx)")}
 
@@ -46,8 +46,9 @@ class LearningSetup(QWidget):
         self.method = QComboBox()
         self.method.setObjectName("learning-method")
         self.method.setAccessibleName("Learning method")
-        for name, title in METHODS.items():
-            self.method.addItem(title, name)
+        # the one that is taken unless somebody chooses comes first
+        for name in sorted(names_of("learner"), key=lambda name: name != LearningSettings().method):
+            self.method.addItem(title_of(name), name)
         self.source = QComboBox()
         self.source.setObjectName("learning-source")
         self.source.setAccessibleName("What is known of each photo")

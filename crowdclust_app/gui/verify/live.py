@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.services.verify.interview import METHODS, newest_event, question_set
+from crowdclust_app.services.verify.interview import newest_event, question_set
 from crowdclust_app.services.verify.verdicts import Verification, look_at_answers
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class LiveAnswers(QObject):
             return seen, look_at_answers(campaign, number, (counting,), progress, token)
 
         def rest(progress: Progress, token: CancelToken) -> Verification:
-            return look_at_answers(campaign, number, METHODS, progress, token)
+            return look_at_answers(campaign, number, progress=progress, cancel=token)
 
         def begun(result: tuple[int, Verification]) -> None:
             self._seen, verification = result

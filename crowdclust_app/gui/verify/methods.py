@@ -8,20 +8,9 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from crowdclust_app.domain.methods import METHODS, verify_names
 from crowdclust_app.gui.table_rows import Column, TableRows
-from crowdclust_app.services.verify.interview import METHODS
 from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, Verification
-
-ABOUT = {
-    "majority": "what more people say; even votes are undecided",
-    "em": "one reliability a worker, by EM",
-    "em2": "sensitivity and specificity a worker, by EM",
-    "mf": "one reliability a worker, by mean field",
-    "bp": "one reliability a worker, by belief propagation",
-    "bp2": "sensitivity and specificity a worker, belief propagation",
-    "dawid-skene": "sensitivity, specificity and the share of yes, by EM",
-    "sbic-fast": "one pass; what chooses the next question",
-}
 
 
 class MethodsModel(TableRows[tuple[str, ...]]):
@@ -30,16 +19,17 @@ class MethodsModel(TableRows[tuple[str, ...]]):
     def __init__(self, parent: QWidget | None = None) -> None:
         titles = ("Method", "In", "Out", "Undecided", "Expected wrong")
         super().__init__([Column(title, "", itemgetter(at), at > 0) for at, title in enumerate(titles)], parent)
-        self._rows = [_figures(name, None) for name in METHODS]
+        self.names = verify_names()
+        self._rows = [_figures(name, None) for name in self.names]
 
     def show_verdicts(self, verification: Verification | None) -> None:
         """Show these verdicts; the current row stays."""
-        self._rows = [_figures(name, verification) for name in METHODS]
+        self._rows = [_figures(name, verification) for name in self.names]
         self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
     def told(self, row: tuple[str, ...], column: Column) -> str | None:
         """How the method works."""
-        return ABOUT[row[0]]
+        return METHODS[row[0]].sentence
 
 
 def _figures(name: str, verification: Verification | None) -> tuple[str, ...]:
@@ -100,17 +90,17 @@ class MethodsTable(QTableView):
     def show_verdicts(self, verification: Verification | None) -> None:
         """Show these verdicts; the method that counts is the current row."""
         self._model.show_verdicts(verification)
-        if verification is not None and verification.question_set.method in METHODS:
+        if verification is not None and verification.question_set.method in self._model.names:
             self.mark(verification.question_set.method)
 
     def mark(self, method: str) -> None:
         """Make a method the current row without telling."""
         self._quiet = True
         try:
-            self.setCurrentIndex(self._model.index(METHODS.index(method), 0))
+            self.setCurrentIndex(self._model.index(self._model.names.index(method), 0))
         finally:
             self._quiet = False
 
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if not self._quiet and current.isValid():
-            self.chosen.emit(METHODS[current.row()])
+            self.chosen.emit(self._model.names[current.row()])

@@ -29,7 +29,7 @@ from crowdclust_app.inference.aggregators.kos import KOS, NormalisedKOS
 from crowdclust_app.inference.aggregators.label_table import LabelTable, encode_labels
 from crowdclust_app.inference.aggregators.one_coin import EM, ApproximateMeanField, MeanField
 from crowdclust_app.inference.aggregators.ordinal import Ordinal
-from crowdclust_app.inference.aggregators.registry import METHODS, method_named
+from crowdclust_app.inference.aggregators.registry import method_named
 from crowdclust_app.inference.aggregators.sbic import FastSBIC, OnlineSBIC, SortedSBIC
 from crowdclust_app.inference.aggregators.triangular_estimation import TriangularEstimation
 from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
@@ -37,7 +37,6 @@ from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
 __all__ = [
     "EM",
     "KOS",
-    "METHODS",
     "Aggregator",
     "ApproximateMeanField",
     "BeliefPropagation",

@@ -9,15 +9,13 @@ import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.domain.response_table import ResponseTable, as_response_table
 from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator, warn_not_converged
 from crowdclust_app.inference.consensus import ensembles, nmf
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.consensus.partitioning import require_metis
-
-METHODS = ("nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral")
-NEED_METIS = ("cspa", "mcla", "hbgf")
 
 
 class ConsensusClustering(ClusterEstimator):
@@ -140,8 +138,9 @@ class ConsensusClustering(ClusterEstimator):
         return self
 
     def _check(self) -> None:
-        if self.method not in METHODS:
-            raise InvalidInputError(f"there is no method {self.method}", todo=f"choose one of {', '.join(METHODS)}")
+        methods = names_of("baseline")
+        if self.method not in methods:
+            raise InvalidInputError(f"there is no method {self.method}", todo=f"choose one of {', '.join(methods)}")
         for name, value in (
             ("clusters", self.n_clusters),
             ("starts", self.n_starts),
@@ -151,7 +150,7 @@ class ConsensusClustering(ClusterEstimator):
                 raise InvalidInputError(f"the number of {name} must be at least 1", todo="raise it")
         if self.seed < 0:
             raise InvalidInputError("the seed must not be negative", todo="choose 0 or a larger whole number")
-        if self.method in NEED_METIS:
+        if METHODS[self.method].needs_metis:
             require_metis()
 
     def _factorise(self, evidence: CoAssociation, clusters: int, watcher: ProgressListener) -> nmf.Factors:

@@ -23,10 +23,10 @@ from crowdclust_app.inference.experts.gaussian_process import GaussianProcessExp
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.logistic import LogisticExperts
 from crowdclust_app.inference.experts.next_question import QuestionChoice
-from crowdclust_app.inference.experts.registry import LEARNERS, Learner
+
+Learner = LogisticExperts | GaussianProcessExperts
 
 __all__ = [
-    "LEARNERS",
     "ActiveSet",
     "GaussianProcessExperts",
     "Kernel",

@@ -14,7 +14,8 @@ import numpy as np
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError, no_convergence_warning
-from crowdclust_app.domain.fit_settings import BASELINES, METHODS, SETTINGS, FitSettings
+from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings
+from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.services.campaign.exclusions import exclusions
 from crowdclust_app.services.fits.baselines import fit_baseline
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 __all__ = [
-    "METHODS",
     "FitProgress",
     "FitResult",
     "FitSettings",
@@ -89,7 +89,7 @@ def fit_table(
     if isinstance(settings.n_clusters, int) and settings.n_clusters > table.n_items:
         what = f"{table.n_items} items cannot fall into {settings.n_clusters} clusters"
         raise UserError(what, todo="lower the number of clusters")
-    if settings.method in BASELINES:
+    if METHODS[settings.method].kind == "baseline":
         crowdclustering = replace(settings, method="crowdclustering")
         return fit_baseline(
             table, settings, lambda: fit_table(table, crowdclustering, progress, cancel, threads), progress, cancel

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-from crowdclust_app.services.verify.learner_fits import LEARNERS, align_to, fit_learner, make_learner, unused_settings
+from crowdclust_app.services.verify.learner_fits import align_to, fit_learner, make_learner, unused_settings
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import Aggregator, FitStep, LabelTable
@@ -38,7 +39,7 @@ class AggregateSettings:
     Parameters
     ----------
     method
-        A name of `inference.binary.METHODS`, one of `LEARNERS`, or `all` for every method that the labels allow (the
+        An aggregator or learner of `domain.methods`, or `all` for every method that the labels allow (the
         learners among them when there are features).
     prior
         Beta prior of a worker's coins; None is 2,1 for the aggregators and what each learner is known for.
@@ -224,8 +225,9 @@ def _read_truth(path: Path, rows: LabelRows) -> tuple[Mapping[str, str], list[st
 def _read_features(path: Path, settings: AggregateSettings) -> FeatureTable:
     from crowdclust_app.services.verify.features import features_from_file
 
-    if settings.method not in (*LEARNERS, ALL):
-        raise UserError(f"{settings.method} takes no features", todo=f"take {', '.join(LEARNERS)} or all, or none")
+    learners = names_of("learner")
+    if settings.method not in (*learners, ALL):
+        raise UserError(f"{settings.method} takes no features", todo=f"take {', '.join(learners)} or all, or none")
     return features_from_file(path)
 
 
@@ -239,12 +241,13 @@ def _fit_methods(
     cancel: CancelToken | None,
 ) -> tuple[list[Aggregator], list[dict[str, str]]]:
     """Fit what was asked for; of `all`, what cannot be applied is skipped with its reason."""
-    from crowdclust_app.inference.aggregators import METHODS, method_named
+    from crowdclust_app.inference.aggregators import method_named
 
-    names = [name for name in METHODS if name != "continuous" or _measured(table)]
-    names += LEARNERS if aligned is not None else ()
+    learners = names_of("learner")
+    names = [name for name in names_of("aggregator") if METHODS[name].scale != "interval" or _measured(table)]
+    names += learners if aligned is not None else ()
     if settings.method != ALL:
-        names = [settings.method if settings.method in LEARNERS else method_named(settings.method).name]
+        names = [settings.method if settings.method in learners else method_named(settings.method).name]
     fitted: list[Aggregator] = []
     skipped: list[dict[str, str]] = []
     first: UserError | None = None
@@ -253,7 +256,7 @@ def _fit_methods(
             cancel.check()
         listen = _listener(name, number, len(names), progress)
         try:
-            if name in LEARNERS:
+            if name in learners:
                 method = _learn(name, table, aligned, settings, listen, cancel)
             else:
                 method = _make(name, settings, ordered)
@@ -317,12 +320,11 @@ def _prepare(method: Aggregator, table: LabelTable, number: int, total: int, pro
     """Compile (or load) what a method needs on a handful of labels, so that its seconds are those of the fit."""
     if not method.compiled or (method.most_classes is not None and table.n_classes > method.most_classes):
         return
-    from crowdclust_app.inference.aggregators import encode_labels
+    from crowdclust_app.inference.aggregators.registry import warm_up
 
     if progress is not None:
         progress(ProgressReport(number * _PARTS, total * _PARTS, f"preparing {method.name}"))
-    tiny = encode_labels([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 0])
-    type(method)(prior=(2.0, 1.0), max_iterations=1).fit_encoded(tiny)
+    warm_up(method.name)
 
 
 def _listener(name: str, number: int, total: int, progress: Progress | None) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import LONGEST_SENTENCE, Answer, AnswerKind, Policy, QuestionSet
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 PRIOR = (2.0, 1.0)
 PREVALENCE = 0.5
-METHODS = ("majority", "em", "em2", "mf", "bp", "bp2", "dawid-skene", "sbic-fast")
-"""The aggregators that are shown side by side."""
 USUAL_METHOD = "mf"
 MOST_WANTED = 1000
 # Questions whose pictures are loaded ahead.
@@ -197,12 +196,12 @@ def choose_method(campaign: Campaign, number: int, method: str) -> None:
     Raises
     ------
     UserError
-        When it is none of `METHODS`.
+        When it is not on the Verify screen.
     """
     from crowdclust_app.storage import catalogue, questions
 
-    if method not in METHODS:
-        raise UserError(f"the method {method} is unknown here", todo=f"take one of {', '.join(METHODS)}")
+    if method not in verify_names():
+        raise UserError(f"the method {method} is unknown here", todo=f"take one of {', '.join(verify_names())}")
     with campaign.database.write() as connection:
         questions.choose_method(connection, number, method)
         catalogue.bump_revision(connection)

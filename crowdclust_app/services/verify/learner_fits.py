@@ -9,14 +9,12 @@ import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import no_convergence_warning
+from crowdclust_app.domain.methods import names_of
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import FitStep, LabelTable
     from crowdclust_app.inference.experts import Learner
     from crowdclust_app.services.verify.features import Aligned, FeatureTable
-
-LEARNERS = ("experts", "gp")
-"""The names of `inference.experts.LEARNERS`, which takes numpy and scipy to import."""
 
 RIDGE = 1.0
 """Precision of the weights of `experts`: with a few hundred items and dozens of features a weaker one learns by heart
@@ -68,7 +66,8 @@ def unused_settings(method: str, prevalence: float | str | None, has_features: b
     has_features
         Whether it learns from features.
     """
-    if prevalence in (None, "auto") or method not in LEARNERS or (method == "experts" and not has_features):
+    learns = method in names_of("learner")
+    if prevalence in (None, "auto") or not learns or (method == "experts" and not has_features):
         return ()
     source = "the features" if has_features else "the labels"
     return (f"the prevalence that was set is not used: {method} learns it from {source}",)

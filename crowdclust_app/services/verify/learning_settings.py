@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import names_of
 from crowdclust_app.services.campaign.decisions import decide, standing, take_back
 from crowdclust_app.services.progress_report import Progress
-from crowdclust_app.services.verify.learner_fits import LEARNERS
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -45,8 +45,9 @@ class LearningSettings:
     path: str | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in LEARNERS:
-            raise UserError(f"there is no learner {self.method}", todo=f"take one of {', '.join(LEARNERS)}")
+        learners = names_of("learner")
+        if self.method not in learners:
+            raise UserError(f"there is no learner {self.method}", todo=f"take one of {', '.join(learners)}")
         if self.source not in SOURCES:
             raise UserError(f"there are no features from {self.source}", todo=f"take one of {', '.join(SOURCES)}")
         if (self.run is None) == (self.source == RUN):

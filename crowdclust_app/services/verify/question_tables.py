@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import Answer, AnswerKind, QuestionSet
 from crowdclust_app.services.exchange.result_tables import Table
 from crowdclust_app.services.verify.aggregating import INFERRED_HEADER, RELIABILITY_HEADER
-from crowdclust_app.services.verify.interview import METHODS, answers, question_sets
+from crowdclust_app.services.verify.interview import answers, question_sets
 from crowdclust_app.services.verify.verdicts import fit_answers
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def question_rows(campaign: Campaign) -> dict[str, int]:
     workers = sum(len({answer.worker for answer in given}) for _, given in answered)
     return {
         LABELS: sum(len(given) for _, given in answered),
-        INFERRED: items * len(METHODS),
-        RELIABILITY: workers * len(METHODS),
+        INFERRED: items * len(verify_names()),
+        RELIABILITY: workers * len(verify_names()),
     }
 
 
@@ -103,7 +104,7 @@ def _answered(campaign: Campaign) -> list[tuple[QuestionSet, list[Answer]]]:
 
 
 def _fit_all(given: Sequence[Answer], cancel: CancelToken | None) -> Iterator[Aggregator]:
-    for name in METHODS:
+    for name in verify_names():
         try:
             yield fit_answers(name, given, cancel)
         except UserError:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import Answer, AnswerKind, Policy, QuestionSet
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-from crowdclust_app.services.verify.interview import METHODS, PREVALENCE, PRIOR, answers, question_set, question_sets
+from crowdclust_app.services.verify.interview import PREVALENCE, PRIOR, answers, question_set, question_sets
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import Aggregator
@@ -172,7 +173,7 @@ class Verification:
 def look_at_answers(
     campaign: Campaign,
     number: int,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> Verification:
@@ -181,7 +182,8 @@ def look_at_answers(
     Parameters
     ----------
     methods
-        Names of aggregators; one that cannot be applied to these answers, or not within reasonable time, is left out.
+        Names of aggregators, those of the Verify screen when None; one that cannot be applied to these answers, or not
+        within reasonable time, is left out.
 
     Raises
     ------
@@ -199,7 +201,7 @@ def verify(
     asked: QuestionSet,
     given: Sequence[Answer],
     names: Mapping[int, str],
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> Verification:
@@ -210,6 +212,7 @@ def verify(
         counts[answer.said][position[answer.item]] += 1
     labels = [answer for answer in given if answer.said is not AnswerKind.SKIP]
     most = max(Counter(answer.worker for answer in labels).values(), default=0)
+    methods = verify_names() if methods is None else methods
     chosen = [name for name in methods if name != _SLOW or most <= _MOST_ANSWERS or asked.method == _SLOW]
     found = []
     for done, name in enumerate(chosen if labels else ()):

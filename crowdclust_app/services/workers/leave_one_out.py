@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from crowdclust_app.services.fits.results import Run
 
 Floats = NDArray[np.float64]
-METHODS = ("crowdclustering", "consensus")
 # The bound need not stand as still as at the end of a run to say where items belong.
 _TOLERANCE = 1e-5
 
@@ -69,7 +69,7 @@ class WithoutWorker:
 
 def can_leave_out(run: Run) -> bool:
     """Whether the run's method can be fitted again from where it ended."""
-    return run.settings.method in METHODS
+    return METHODS[run.settings.method].kind == "clustering"
 
 
 def without_worker(

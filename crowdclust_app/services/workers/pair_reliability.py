@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import names_of
 from crowdclust_app.domain.partition import DIFFERENT, SAME
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.aggregating import (
@@ -28,7 +29,6 @@ from crowdclust_app.services.verify.aggregating import (
     aggregate_rows,
     reliability_figures,
 )
-from crowdclust_app.services.verify.learner_fits import LEARNERS
 
 if TYPE_CHECKING:
     from crowdclust_app.io.tables import PairRecord
@@ -104,7 +104,7 @@ def refuse_for_pairs(settings: AggregateSettings, features: Path | None) -> None
     """
     if features is not None:
         raise UserError("pairs have no features", where=str(features), todo="leave --features out")
-    if settings.method in LEARNERS:
+    if settings.method in names_of("learner"):
         raise UserError(f"{settings.method} is for single labels, not for pairs", todo="take dawid-skene or another")
 
 

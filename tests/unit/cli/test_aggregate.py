@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdclust_app.cli import aggregate
-from crowdclust_app.inference.aggregators import METHODS
-from crowdclust_app.inference.experts import LEARNERS
+from crowdclust_app.domain.methods import names_of
 
 
 @pytest.fixture
@@ -27,10 +25,6 @@ def truth(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_names_on_the_command_line_are_those_of_the_methods() -> None:
-    assert (*METHODS, *LEARNERS) == aggregate.METHODS
-
-
 def test_all_methods_are_printed_side_by_side(run, labels: Path, truth: Path) -> None:
     done = run("aggregate", labels, "--method", "all", "--truth", truth, "--out", "out")
     assert done.code == 0
@@ -40,7 +34,7 @@ def test_all_methods_are_printed_side_by_side(run, labels: Path, truth: Path) ->
     assert "Known labels  of 5 tasks" in lines
     head = next(line for line in lines if line.startswith("method"))
     assert head.split() == ["method", "error", "log", "loss", "Brier", "ties", "seconds", "iterations", "converged"]
-    for name in METHODS:
+    for name in names_of("aggregator"):
         if name == "continuous":
             continue
         assert any(line.split()[:2] == [name, "0.0000"] for line in lines)
@@ -140,24 +134,24 @@ def test_learners_take_features_and_predict_tasks_that_nobody_labelled(run, labe
     done = run("aggregate", labels, "--method", "all", "--features", features, "--out", "out")
     assert done.code == 0
     lines = done.out.splitlines()
-    for name in LEARNERS:
+    for name in names_of("learner"):
         assert any(line.split()[:1] == [name] for line in lines)
     assert any(line.startswith("Predicted") and line.endswith("that nobody labelled") for line in lines)
     with Path("out/labels_inferred.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     predicted = [row for row in rows if row["task"] == "t7"]
-    assert [row["method"] for row in predicted] == list(LEARNERS)
+    assert [row["method"] for row in predicted] == list(names_of("learner"))
     assert {row["labels"] for row in predicted} == {"0"}
     assert all(0 <= float(row["probability"]) <= 1 for row in predicted)
     with Path("out/reliability.csv").open(newline="") as file:
-        learnt = [row for row in csv.DictReader(file) if row["method"] in LEARNERS]
+        learnt = [row for row in csv.DictReader(file) if row["method"] in names_of("learner")]
     assert learnt
     for column in ("sensitivity", "specificity", "sensitivity_sd", "specificity_sd"):
         assert all(0 < float(row[column]) < 1 for row in learnt)
 
 
 def test_learners_without_features_say_what_they_are_then(run, labels: Path) -> None:
-    for name in LEARNERS:
+    for name in names_of("learner"):
         done = run("aggregate", labels, "--method", name)
         assert done.code == 0
         assert "Dawid and Skene's" in done.out

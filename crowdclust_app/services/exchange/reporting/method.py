@@ -5,28 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.domain.report import Facts, Paragraph, Section, Sentences
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.campaign import PlanSettings
     from crowdclust_app.services.fits.results import Run
-
-_MODEL = {
-    "crowdclustering": "Clusters were inferred by Bayesian crowdclustering (Gomes, Welinder, Krause and Perona, "
-    "2011): every photo is a point, every worker a symmetric matrix and a bias that say how likely two points are "
-    "put together, and the points come from a Dirichlet process mixture of Gaussians whose components are the "
-    "clusters. The posterior was approximated variationally, by maximising a lower bound on the log evidence.",
-    "consensus": "Clusters were inferred by Bayesian consensus: crowdclustering (Gomes, Welinder, Krause and Perona, "
-    "2011) with all responses given to one worker.",
-    "nmf": "Clusters were inferred by non-negative matrix factorisation of the consensus matrix (Li, Ding and "
-    "Jordan, 2007), pairs never shown together counted as different.",
-    "nmf-masked": "Clusters were inferred by non-negative matrix factorisation of the consensus matrix (after Li, "
-    "Ding and Jordan, 2007), of the pairs that were shown together alone.",
-    "cspa": "Clusters were inferred by the cluster-based similarity partitioning algorithm (Strehl and Ghosh, 2002).",
-    "mcla": "Clusters were inferred by the meta-clustering algorithm (Strehl and Ghosh, 2002).",
-    "hbgf": "Clusters were inferred by the hybrid bipartite graph formulation (Fern and Brodley, 2004).",
-    "spectral": "Clusters were inferred by spectral clustering of the co-occurrence operator.",
-}
 
 _REFERENCES = (
     "R. Gomes, P. Welinder, A. Krause and P. Perona. Crowdclustering. Advances in Neural Information Processing "
@@ -58,7 +42,7 @@ def method_section(run: Run, plan: PlanSettings | None) -> Section:
                 "different."
             )
         )
-    blocks.append(Paragraph(_MODEL[run.settings.method]))
+    blocks.append(Paragraph(METHODS[run.settings.method].sentence))
     blocks += [Paragraph(text) for text in _choices(run.settings.as_dict(), run.result.summary)]
     blocks.append(Facts(settings_rows(run)))
     blocks.append(Sentences(_REFERENCES))
@@ -67,7 +51,7 @@ def method_section(run: Run, plan: PlanSettings | None) -> Section:
 
 def _choices(settings: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     """What was chosen and how, of the settings that a reviewer asks about."""
-    if settings["method"] not in ("crowdclustering", "consensus"):
+    if METHODS[settings["method"]].kind != "clustering":
         return []
     chosen = summary.get("chosen") or {}
     texts = []

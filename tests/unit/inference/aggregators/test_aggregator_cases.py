@@ -8,9 +8,9 @@ from label_tables import simulated
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, NotConvergedWarning, UserError
+from crowdclust_app.domain.methods import names_of
 from crowdclust_app.inference.aggregators import (
     KOS,
-    METHODS,
     Aggregator,
     DawidSkene,
     FastSBIC,
@@ -20,10 +20,11 @@ from crowdclust_app.inference.aggregators import (
     SoftVote,
     SortedSBIC,
     encode_labels,
+    method_named,
 )
 from crowdclust_app.inference.aggregators.scoring import score
 
-OF_CLASSES = [name for name in METHODS if name != "continuous"]
+OF_CLASSES = [name for name in names_of("aggregator") if name != "continuous"]
 # Methods whose answer is a posterior: one label moves it a little and no more.
 CAUTIOUS = ["soft-vote", "amf", "mf", "bp", "amf2", "mf2", "bp2", "sbic-fast", "sbic-sorted", "gibbs"]
 BY_ORDER = {"sbic-fast", "sbic-sorted"}
@@ -31,7 +32,7 @@ BY_ORDER = {"sbic-fast", "sbic-sorted"}
 
 def make(name: str, **parameters: object) -> Aggregator:
     small = {"burn_in": 30, "samples": 60} if name == "gibbs" else {}
-    return METHODS[name](**small, **parameters)  # type: ignore[arg-type]
+    return method_named(name)(**small, **parameters)  # type: ignore[arg-type]
 
 
 def columns(rows: str) -> tuple[list[str], list[str], list[str | None]]:
@@ -221,7 +222,7 @@ def test_the_policy_chooses_the_label() -> None:
 
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_a_class_that_is_lost_or_never_used_is_kept(name: str) -> None:
-    if METHODS[name].most_classes == 2:
+    if method_named(name).most_classes == 2:
         fitted = make(name, classes=("no", "yes")).fit(["a", "b"], ["u", "u"], ["no", "no"])
         assert fitted.classes_ == ("no", "yes")
         return
@@ -237,7 +238,7 @@ def test_a_class_that_is_lost_or_never_used_is_kept(name: str) -> None:
         make(name, classes=("x", "x")).fit(*columns(labels))
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", names_of("aggregator"))
 def test_every_method_can_be_cancelled_and_reports(name: str) -> None:
     table, _ = simulated(30, 8, 4)
     steps = []
@@ -330,7 +331,7 @@ def test_adversaries_are_named_when_the_prior_allows_it(name: str) -> None:
     assert not any("opposite" in note for note in trusted.notes_)
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", names_of("aggregator"))
 def test_the_order_of_rows_changes_nothing_but_what_says_so(name: str) -> None:
     table, _ = simulated(25, 8, 4)
     tasks, workers, labels = (column.tolist() for column in (table.task, table.worker, table.label))
@@ -369,7 +370,7 @@ def test_a_prior_that_says_nothing_is_refused(method: type[FastSBIC] | type[Sort
     assert_sound(method(prior=(1.0, 1.0), prevalence=0.6).fit_encoded(table))
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", names_of("aggregator"))
 def test_no_labels_are_refused(name: str) -> None:
     for labels in ([], [None, float("nan")]):
         with pytest.raises(

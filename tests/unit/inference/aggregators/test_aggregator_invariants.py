@@ -7,10 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdclust_app.inference.aggregators import METHODS, Aggregator, encode_labels
+from crowdclust_app.domain.methods import names_of
+from crowdclust_app.inference.aggregators import Aggregator, encode_labels, method_named
 
 # Gibbs draws, and SBIC takes the labels one after another: both have tests of their own.
-STEADY = [name for name in METHODS if name not in {"gibbs", "sbic-fast", "sbic-sorted", "ordinal", "continuous"}]
+STEADY = [
+    name
+    for name in names_of("aggregator")
+    if name not in {"gibbs", "sbic-fast", "sbic-sorted", "ordinal", "continuous"}
+]
 EVEN = {"prevalence": 0.5}
 
 rows = st.lists(
@@ -26,7 +31,7 @@ def few_rounds(name: str, table: list[tuple[object, object, object]], **paramete
     """Fit with few iterations: what holds, holds in each, and rounding has no time to grow at a saddle."""
     tasks, workers, labels = zip(*table, strict=True)
     encoded = encode_labels(list(tasks), list(workers), list(labels))
-    return METHODS[name](max_iterations=3, tolerance=0.0, **parameters).fit_encoded(encoded)  # type: ignore[arg-type]
+    return method_named(name)(max_iterations=3, tolerance=0.0, **parameters).fit_encoded(encoded)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", STEADY)
@@ -66,7 +71,7 @@ def test_swapped_classes_give_swapped_labels(name: str, table: list[tuple[int, i
     np.testing.assert_allclose(fitted.accuracy_, expected.accuracy_, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", [n for n in METHODS if n != "continuous"])
+@pytest.mark.parametrize("name", [n for n in names_of("aggregator") if n != "continuous"])
 @given(table=rows)
 @invariant
 def test_results_are_always_sound(name: str, table: list[tuple[int, int, int]]) -> None:

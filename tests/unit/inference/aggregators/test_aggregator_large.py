@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.inference.aggregators import METHODS, LabelTable
+from crowdclust_app.domain.methods import names_of
+from crowdclust_app.inference.aggregators import LabelTable, method_named
 
 LABELS = 20_000
-OF_CLASSES = [name for name in METHODS if name != "continuous"]
+OF_CLASSES = [name for name in names_of("aggregator") if name != "continuous"]
 # tasks and workers of each label; whatever is of the square of a column's length shows
 SHAPES = {
     "even": lambda rng: (np.repeat(np.arange(LABELS // 10), 10), _some(rng, LABELS // 10, 500, 10)),
@@ -51,11 +52,11 @@ def test_many_labels_in_any_shape_are_a_result(name: str, shape: str) -> None:
     table, truth = labelled(shape)
     if name == "te" and shape == "a crowd on ten tasks":
         with pytest.raises(UserError, match=r"^te compares every two workers who share a task, here about"):
-            METHODS[name]().fit_encoded(table)
+            method_named(name)().fit_encoded(table)
         return
     # rounds differ from method to method; a few show what one costs
     few = {"chains": 2, "burn_in": 5, "samples": 10} if name == "gibbs" else {"max_iterations": 25}
-    fitted = METHODS[name](**few).fit_encoded(table)  # type: ignore[arg-type]
+    fitted = method_named(name)(**few).fit_encoded(table)  # type: ignore[arg-type]
     assert np.isfinite(fitted.probabilities_).all()
     assert ((fitted.accuracy_ >= 0) & (fitted.accuracy_ <= 1)).all()
     wrong = np.abs((fitted.probabilities_[:, 1] > 0.5) - truth.astype(float))

@@ -11,9 +11,9 @@ import pytest
 from label_tables import simulated
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.methods import names_of
 from crowdclust_app.inference.aggregators import (
     EM,
-    METHODS,
     BeliefPropagation,
     Continuous,
     DawidSkene,
@@ -34,7 +34,7 @@ OWN = {"soft-vote": {"pseudo_votes"}, "gibbs": {"chains", "burn_in", "samples"},
        "sbic-sorted": {"order"}}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", names_of("aggregator"))
 def test_parameters_are_kept_as_given_and_checked_in_fit(name: str) -> None:
     method = method_named(name)
     prior = [2, 1]
@@ -54,18 +54,18 @@ def test_parameters_are_kept_as_given_and_checked_in_fit(name: str) -> None:
             method(**wrong).fit(table)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "continuous"])
+@pytest.mark.parametrize("name", [name for name in names_of("aggregator") if name != "continuous"])
 def test_settings_out_of_range_are_refused_by_every_method(name: str) -> None:
     table, _ = simulated(10, 5, 3)
     for prior in ((0.0, 1.0), (1.0, -1.0), (1.0,), "2", (float("nan"), 1.0)):
         with pytest.raises(UserError, match=r"^the prior "):
-            METHODS[name](prior=prior).fit(table)  # type: ignore[arg-type]
+            method_named(name)(prior=prior).fit(table)  # type: ignore[arg-type]
     for prevalence in (0.0, 1.0, 1.5, [0.2, 0.2], "often"):
         with pytest.raises(UserError, match=r"^the prevalence "):
-            METHODS[name](prevalence=prevalence).fit(table)  # type: ignore[arg-type]
+            method_named(name)(prevalence=prevalence).fit(table)  # type: ignore[arg-type]
     if name != "bp":
         with pytest.raises(UserError, match="takes a Beta prior only"):
-            METHODS[name](prior={0.5: 0.5, 0.9: 0.5}).fit(table)
+            method_named(name)(prior={0.5: 0.5, 0.9: 0.5}).fit(table)
 
 
 def test_a_discrete_prior_has_to_be_a_distribution() -> None:
@@ -145,7 +145,7 @@ def test_two_coins_see_what_one_cannot() -> None:
     known = dict(enumerate(truth.tolist()))
     majority = score(Majority().fit(tasks, workers, labels), known)
     for name in ("em2", "amf2", "mf2", "bp2", "dawid-skene", "dawid-skene-map"):
-        fitted = METHODS[name]().fit(tasks, workers, labels)
+        fitted = method_named(name)().fit(tasks, workers, labels)
         assert np.abs(fitted.sensitivity_ - sensitivity).max() < 0.12
         assert np.abs(fitted.specificity_ - specificity).max() < 0.12
         assert score(fitted, known).error < majority.error - 0.1
@@ -160,10 +160,10 @@ def test_an_estimated_prevalence_is_near_the_truth(name: str) -> None:
     truth = (rng.random(600) < 0.2).astype(int)
     tasks, workers = np.repeat(np.arange(600), 5), np.tile(np.arange(5), 600)
     labels = np.where(rng.random(3000) < 0.8, truth[tasks], 1 - truth[tasks])
-    fitted = METHODS[name](prevalence="auto").fit(tasks, workers, labels)
+    fitted = method_named(name)(prevalence="auto").fit(tasks, workers, labels)
     assert fitted.prevalence_[1] == pytest.approx(0.2, abs=0.05)
     assert fitted.prevalence_.sum() == pytest.approx(1.0)
-    fixed = METHODS[name](prevalence=0.2).fit(tasks, workers, labels)
+    fixed = method_named(name)(prevalence=0.2).fit(tasks, workers, labels)
     assert fixed.prevalence_.tolist() == [0.8, 0.2]
 
 
@@ -177,7 +177,7 @@ def test_one_coin_methods_take_more_than_two_classes() -> None:
     known = dict(enumerate(truth.tolist()))
     majority = score(Majority().fit(tasks, workers, labels), known).error
     for name in ("em", "amf", "mf", "dawid-skene", "dawid-skene-map"):
-        fitted = METHODS[name]().fit(tasks, workers, labels)
+        fitted = method_named(name)().fit(tasks, workers, labels)
         assert score(fitted, known).error < majority - 0.05
         assert np.isnan(fitted.sensitivity_).all()
         assert np.abs(fitted.accuracy_ - skill).max() < 0.12

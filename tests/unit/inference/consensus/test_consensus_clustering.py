@@ -10,10 +10,11 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, NotConvergedWarning, UserError
+from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
-from crowdclust_app.inference.consensus import METHODS, NEED_METIS, ConsensusClustering, Step
+from crowdclust_app.inference.consensus import ConsensusClustering, Step
 
 try:
     import pymetis  # noqa: F401
@@ -23,8 +24,10 @@ else:
     HAS_METIS = True
 
 EVERY = [
-    pytest.param(m, marks=pytest.mark.skipif(m in NEED_METIS and not HAS_METIS, reason="pymetis is not installed"))
-    for m in METHODS
+    pytest.param(
+        m, marks=pytest.mark.skipif(METHODS[m].needs_metis and not HAS_METIS, reason="pymetis is not installed")
+    )
+    for m in names_of("baseline")
 ]
 SIMPLE = SimulationSettings(
     items=120, clusters=4, items_per_hit=20, redundancy=5, workers_per_hit=3, workers=9, noise=0.02, coarse=0.05
@@ -127,7 +130,7 @@ def test_wrong_parameters_are_said_by_fit(campaign, wrong: dict, words: str) -> 
         ConsensusClustering(**wrong).fit(campaign.table)
 
 
-@pytest.mark.parametrize("method", NEED_METIS)
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.needs_metis])
 def test_a_missing_metis_is_said_in_one_sentence(campaign, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymetis", None)
     with pytest.raises(UserError, match=r"the package pymetis is not installed; install crowdclust\[baselines\]"):

@@ -14,10 +14,10 @@ from campaign_making import MakeCampaign, do_next
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.domain.fit_settings import BASELINES, FitSettings
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.methods import names_of
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
-from crowdclust_app.inference.consensus import METHODS
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.run_view import load_overview, view_run
@@ -40,10 +40,6 @@ def campaign():
 @pytest.fixture(scope="module")
 def fitted(campaign) -> FitResult:
     return fit_table(campaign.table, SETTINGS)
-
-
-def test_the_names_are_those_of_inference() -> None:
-    assert BASELINES == METHODS
 
 
 def test_a_baseline_has_every_array_of_a_fit(campaign, fitted: FitResult) -> None:
@@ -93,7 +89,7 @@ def test_a_baseline_stops_when_it_is_asked_to(campaign) -> None:
         fit_table(campaign.table, SETTINGS, lambda _: token.cancel(), token)
 
 
-@pytest.mark.parametrize("method", BASELINES)
+@pytest.mark.parametrize("method", names_of("baseline"))
 def test_what_cannot_be_fitted_is_said_for_every_method(method: str) -> None:
     single = ResponseTable.from_responses([Response("h", "w", ("a",), ("1",))])
     with pytest.raises(UserError, match="no response holds two items"):

@@ -10,7 +10,7 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
-from crowdclust_app.inference.aggregators import METHODS
+from crowdclust_app.domain.methods import names_of
 from crowdclust_app.io.tables import read_truth
 from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.verify import aggregating
@@ -50,7 +50,9 @@ def test_all_methods_side_by_side_with_their_tables(labels: Path, truth: Path, t
     assert (summary["tasks"], summary["workers"], summary["labels"]) == (6, 4, 21)
     assert (summary["dropped"], summary["repeated"], summary["conflicting"]) == (1, 1, 1)
     assert summary["tasks_without_labels"] == ["six"]
-    assert [method["method"] for method in summary["methods"]] == [name for name in METHODS if name != "continuous"]
+    assert [method["method"] for method in summary["methods"]] == [
+        name for name in names_of("aggregator") if name != "continuous"
+    ]
     assert summary["skipped"] == []
     for method in summary["methods"]:
         assert set(method) >= FIGURES
@@ -142,7 +144,7 @@ def test_what_the_labels_do_not_allow_is_skipped_with_its_reason(tmp_path: Path)
     reasons = {skipped["method"]: skipped["reason"] for skipped in report.summary["skipped"]}
     assert reasons["bp"].startswith("bp is for 2 classes and the labels have 3")
     assert reasons["ordinal"].startswith("ordinal needs ordered classes")
-    assert set(done) | set(reasons) == set(METHODS) - {"continuous"}
+    assert set(done) | set(reasons) == set(names_of("aggregator")) - {"continuous"}
     with pytest.raises(UserError, match=r"labels.csv: bp is for 2 classes"):
         aggregate_file(path, AggregateSettings(method="bp"))
     with pytest.raises(UserError, match="there is no method glad"):
@@ -165,7 +167,7 @@ def test_one_class_leaves_the_votes(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"labels.csv: dawid-skene needs two classes and every label is 1; declare the"):
         aggregate_file(path, AggregateSettings())
     declared = aggregate_file(path, AggregateSettings(method="all", classes=("0", "1")))
-    assert len(declared.summary["methods"]) == len(METHODS) - 1
+    assert len(declared.summary["methods"]) == len(names_of("aggregator")) - 1
 
 
 def test_measurements_have_values_and_precisions(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from campaign_making import MakeCampaign, do_next
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import AnswerKind, Policy, QuestionSet
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write
 from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.verify.aggregating import AggregateSettings, aggregate_file
-from crowdclust_app.services.verify.interview import METHODS, Interview, choose_method, make_question_set
+from crowdclust_app.services.verify.interview import Interview, choose_method, make_question_set
 from crowdclust_app.services.verify.question_tables import question_tables
 from crowdclust_app.services.verify.verdicts import look_at_answers, verified_items
 
@@ -72,8 +73,8 @@ def test_answers_go_out_and_can_be_aggregated_as_they_are(campaign: Campaign, tm
     assert {row["question"] for row in labels} == {"Is it, really?"}
     assert [int(row["order"]) for row in labels] == sorted(int(row["order"]) for row in labels)
     assert {row["worker"] for row in labels} == {"Ann", "Ben", "'=Cem"}
-    assert len(inferred) == 12 * len(METHODS)
-    assert len(reliability) == 3 * len(METHODS)
+    assert len(inferred) == 12 * len(verify_names())
+    assert len(reliability) == 3 * len(verify_names())
     paths = [item.path for item in campaign.items()]
     majority = {row["task"]: row["label"] for row in inferred if row["method"] == "majority"}
     assert majority == {path: "yes" if number < 6 else "no" for number, path in enumerate(paths)}

@@ -9,11 +9,12 @@ import pytest
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
+from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import Answer, AnswerKind, Policy, QuestionSet
 from crowdclust_app.inference.aggregators import FastSBIC, OnlineSBIC
 from crowdclust_app.sampling.expected_error import uncertainty_bound, uniform_bound
 from crowdclust_app.services.progress_report import ProgressReport
-from crowdclust_app.services.verify.interview import METHODS, PRIOR
+from crowdclust_app.services.verify.interview import PRIOR
 from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, verify
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -39,7 +40,7 @@ def crowd(accuracy: tuple[float, ...] = (0.95, 0.9, 0.9, 0.8), seed: int = 0) ->
 
 def test_every_method_finds_what_belongs() -> None:
     outcome = verify(asked(), crowd(), NAMES)
-    assert tuple(method.method for method in outcome.methods) == METHODS
+    assert tuple(method.method for method in outcome.methods) == verify_names()
     belongs = np.array([item % 2 == 0 for item in ITEMS])
     for method in outcome.methods:
         verdicts = [method.verdict(position) for position in range(len(ITEMS))]
@@ -132,7 +133,7 @@ def test_skips_and_photos_without_answers_decide_nothing() -> None:
 def test_answers_of_one_kind_only_are_no_fault() -> None:
     given = [Answer(n, ITEMS[n], n % 3, AnswerKind.YES, NOW, 1.0) for n in range(30)]
     outcome = verify(asked(), given, NAMES)
-    assert len(outcome.methods) == len(METHODS)
+    assert len(outcome.methods) == len(verify_names())
     assert all(np.nanmin(method.probability) >= 0.5 for method in outcome.methods if method.method != "em2")
 
 
