@@ -37,8 +37,8 @@ def random_table(random, n_items=12, n_workers=3, sizes=(2, 5, 9, 3, 7, 11), gro
     )
 
 
-def random_beliefs(random, table, dimensions, **parameters):
-    """Beliefs in general position: every mean and every variance is its own."""
+def random_posterior(random, table, dimensions, **parameters):
+    """A posterior in general position: every mean and every variance is its own."""
     settings = resolved(Crowdclustering.as_published(dimensions=dimensions, **parameters)._settings())
     labels = labels_of(table, settings.consensus)
     n, J, D = labels.n_items, labels.n_workers, dimensions
@@ -79,28 +79,28 @@ def curvature(delta):
     return -np.tanh(delta / 2) / (4 * delta)
 
 
-def moments(beliefs, a, b, j):
+def moments(posterior, a, b, j):
     """`E[A]` and `Var[A]` of one label as section 3 has them."""
-    m, v = beliefs.mean, beliefs.variance
-    M, S = beliefs.weights[j], beliefs.weight_variances[j]
+    m, v = posterior.mean, posterior.variance
+    M, S = posterior.weights[j], posterior.weight_variances[j]
     u = M @ m[a]
     K = M @ np.diag(v[a]) @ M
     outer = S * np.outer(m[a], m[a])
     K = K + outer - np.diag(np.diag(outer))
     c = u * u + (M * M) @ v[a]
     s = S @ (m[a] ** 2 + v[a])
-    mean = u @ m[b] + beliefs.biases[j]
-    variance = m[b] @ K @ m[b] + v[b] @ c + s @ (m[b] ** 2 + v[b]) + beliefs.bias_variances[j]
+    mean = u @ m[b] + posterior.biases[j]
+    variance = m[b] @ K @ m[b] + v[b] @ c + s @ (m[b] ** 2 + v[b]) + posterior.bias_variances[j]
     return mean, variance
 
 
-def second_moment(beliefs, a, b, j):
+def second_moment(posterior, a, b, j):
     """`E[A^2]` of one label term by term: `A = sum_pq W_pq x_p y_q + tau`."""
-    D = beliefs.mean.shape[1]
-    M, S, t = beliefs.weights[j], beliefs.weight_variances[j], beliefs.biases[j]
-    xx = np.outer(beliefs.mean[a], beliefs.mean[a]) + np.diag(beliefs.variance[a])
-    yy = np.outer(beliefs.mean[b], beliefs.mean[b]) + np.diag(beliefs.variance[b])
-    total = t * t + beliefs.bias_variances[j] + 2 * t * (beliefs.mean[a] @ M @ beliefs.mean[b])
+    D = posterior.mean.shape[1]
+    M, S, t = posterior.weights[j], posterior.weight_variances[j], posterior.biases[j]
+    xx = np.outer(posterior.mean[a], posterior.mean[a]) + np.diag(posterior.variance[a])
+    yy = np.outer(posterior.mean[b], posterior.mean[b]) + np.diag(posterior.variance[b])
+    total = t * t + posterior.bias_variances[j] + 2 * t * (posterior.mean[a] @ M @ posterior.mean[b])
     for p in range(D):
         for q in range(D):
             for r in range(D):
@@ -115,81 +115,81 @@ def features(D, x, y):
     return np.array([x[p] * y[q] + (x[q] * y[p] if p < q else 0.0) for p in range(D) for q in range(p, D)])
 
 
-def feature_moments(beliefs, a, b):
+def feature_moments(posterior, a, b):
     """`E[phi phi']` of one pair, term by term."""
-    D = beliefs.mean.shape[1]
-    xx = np.outer(beliefs.mean[a], beliefs.mean[a]) + np.diag(beliefs.variance[a])
-    yy = np.outer(beliefs.mean[b], beliefs.mean[b]) + np.diag(beliefs.variance[b])
+    D = posterior.mean.shape[1]
+    xx = np.outer(posterior.mean[a], posterior.mean[a]) + np.diag(posterior.variance[a])
+    yy = np.outer(posterior.mean[b], posterior.mean[b]) + np.diag(posterior.variance[b])
     terms = [[(p, q), (q, p)] if p < q else [(p, q)] for p in range(D) for q in range(p, D)]
     return np.array([[sum(xx[p, r] * yy[q, s] for p, q in one for r, s in two) for two in terms] for one in terms])
 
 
-def all_moments(beliefs):
+def all_moments(posterior):
     """`E[A]` and `E[A^2]` of every label; two arrays of shape (T,)."""
-    rows = expand(beliefs.labels)
-    pairs = [moments(beliefs, a, b, j) for a, b, j, _ in rows]
+    rows = expand(posterior.labels)
+    pairs = [moments(posterior, a, b, j) for a, b, j, _ in rows]
     mean = np.array([m for m, _ in pairs])
     return mean, mean**2 + np.array([v for _, v in pairs])
 
 
-def likelihood_bound(beliefs, deltas=None):
+def likelihood_bound(posterior, deltas=None):
     """`F_like`, with every `Delta` at its optimum or held at the given values."""
-    mean, square = all_moments(beliefs)
+    mean, square = all_moments(posterior)
     held = np.sqrt(square) if deltas is None else deltas
-    signs = np.array([label for *_, label in expand(beliefs.labels)])
+    signs = np.array([label for *_, label in expand(posterior.labels)])
     terms = -np.logaddexp(0, -held) + (signs * mean - held) / 2 + curvature(held) * (square - held**2)
-    return beliefs.settings.label_weight * terms.sum()
+    return posterior.settings.label_weight * terms.sum()
 
 
-def item_update(beliefs, item, prior_precision, prior_shift):
+def item_update(posterior, item, prior_precision, prior_shift):
     """Mean and variances of one item as section 4 has them."""
-    D = beliefs.mean.shape[1]
-    kappa = beliefs.settings.label_weight
+    D = posterior.mean.shape[1]
+    kappa = posterior.settings.label_weight
     precision = np.array(prior_precision)
     right = np.array(prior_shift)
-    for a, b, j, label in expand(beliefs.labels):
+    for a, b, j, label in expand(posterior.labels):
         if item not in (a, b):
             continue
         other = b if a == item else a
-        M, S, t = beliefs.weights[j], beliefs.weight_variances[j], beliefs.biases[j]
-        mean, variance = moments(beliefs, item, other, j)
+        M, S, t = posterior.weights[j], posterior.weight_variances[j], posterior.biases[j]
+        mean, variance = moments(posterior, item, other, j)
         lam = kappa * curvature(np.sqrt(mean**2 + variance))
-        B = lam * np.outer(beliefs.mean[other], beliefs.mean[other])
-        v0 = lam * beliefs.variance[other]
+        B = lam * np.outer(posterior.mean[other], posterior.mean[other])
+        v0 = lam * posterior.variance[other]
         off = S * B
         off = off - np.diag(np.diag(off))
         precision += -2 * (M @ (B + np.diag(v0)) @ M + np.diag(S @ (np.diag(B) + v0)) + off)
-        right += M @ ((kappa * label / 2 + 2 * lam * t) * beliefs.mean[other])
+        right += M @ ((kappa * label / 2 + 2 * lam * t) * posterior.mean[other])
     assert precision.shape == (D, D)
     return np.linalg.solve(precision, right), 1 / np.diag(precision)
 
 
-def worker_update(beliefs):
+def worker_update(posterior):
     """Means and variances of all workers' weights, as vech, as section 5 has them."""
-    D, J = beliefs.mean.shape[1], beliefs.labels.n_workers
+    D, J = posterior.mean.shape[1], posterior.labels.n_workers
     P = D * (D + 1) // 2
-    kappa = beliefs.settings.label_weight
-    precision = np.repeat(np.eye(P)[None] / beliefs.settings.weight_variance, J, axis=0)
+    kappa = posterior.settings.label_weight
+    precision = np.repeat(np.eye(P)[None] / posterior.settings.weight_variance, J, axis=0)
     lin = np.zeros((J, P))
-    for a, b, j, label in expand(beliefs.labels):
-        mean, variance = moments(beliefs, a, b, j)
+    for a, b, j, label in expand(posterior.labels):
+        mean, variance = moments(posterior, a, b, j)
         lam = kappa * curvature(np.sqrt(mean**2 + variance))
-        precision[j] -= 2 * lam * feature_moments(beliefs, a, b)
-        pull = kappa * label / 2 + 2 * lam * beliefs.biases[j]
-        lin[j] += pull * features(D, beliefs.mean[a], beliefs.mean[b])
+        precision[j] -= 2 * lam * feature_moments(posterior, a, b)
+        pull = kappa * label / 2 + 2 * lam * posterior.biases[j]
+        lin[j] += pull * features(D, posterior.mean[a], posterior.mean[b])
     return np.linalg.solve(precision, lin[..., None])[..., 0], 1 / np.diagonal(precision, axis1=1, axis2=2)
 
 
-def bias_update(beliefs):
+def bias_update(posterior):
     """Means and variances of all biases as section 5 has them."""
-    kappa = beliefs.settings.label_weight
-    precision = np.full(beliefs.labels.n_workers, 1 / beliefs.settings.bias_variance)
-    right = np.zeros(beliefs.labels.n_workers)
-    for a, b, j, label in expand(beliefs.labels):
-        mean, variance = moments(beliefs, a, b, j)
+    kappa = posterior.settings.label_weight
+    precision = np.full(posterior.labels.n_workers, 1 / posterior.settings.bias_variance)
+    right = np.zeros(posterior.labels.n_workers)
+    for a, b, j, label in expand(posterior.labels):
+        mean, variance = moments(posterior, a, b, j)
         lam = kappa * curvature(np.sqrt(mean**2 + variance))
         precision[j] -= 2 * lam
-        right[j] += kappa * label / 2 + 2 * lam * (mean - beliefs.biases[j])
+        right[j] += kappa * label / 2 + 2 * lam * (mean - posterior.biases[j])
     return right / precision, 1 / precision
 
 

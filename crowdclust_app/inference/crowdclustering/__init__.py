@@ -1,4 +1,4 @@
-"""Bayesian crowdclustering (Gomes, Welinder, Krause and Perona 2011)."""
+"""Bayesian crowdclustering (Gomes, Welinder, Krause and Perona 2011) by variational inference."""
 
 from crowdclust_app.inference.crowdclustering.model.estimator import Crowdclustering
 from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot

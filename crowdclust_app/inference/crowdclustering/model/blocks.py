@@ -1,4 +1,9 @@
-"""The posterior of items and workers, and the exact updates of its blocks (docs/model.md, sections 3-5)."""
+"""The variational posterior of items and workers, and the exact updates of its blocks (docs/model.md, sections 3-5).
+
+Every pair label's likelihood is bounded as by Jaakkola and Jordan (jaakkola2000): `Delta` is their variational
+parameter `xi`, always at its optimum, and `lambda` the curvature of their bound. Setting it and then updating a block
+are two exact coordinate steps, so the evidence lower bound never falls.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +76,7 @@ def second_moments(mean: Floats, variance: Floats) -> Floats:
 
 @dataclass(slots=True)
 class VariationalPosterior:
-    """Posterior of positions, weights and biases, with the tiles that follow the positions.
+    """Factorised variational posterior of positions, weights and biases, with the tiles that follow the positions.
 
     Parameters
     ----------
@@ -85,7 +90,7 @@ class VariationalPosterior:
         Symmetric.
     biases, bias_variances : ndarray of shape (J,)
     parallel
-        Who does the work.
+        Threads that share the work.
     laid_out
         Tiles of the same responses and their order, to be shared as far as positions do not matter; None to make them.
     prior
@@ -105,7 +110,7 @@ class VariationalPosterior:
     prior: WorkerPrior = field(init=False)
     tiles: Tiles = field(init=False)
     order: Order = field(init=False)
-    judges: WorkerArrays = field(init=False)
+    worker_arrays: WorkerArrays = field(init=False)
     sums: Sums = field(init=False)
     work: list[Scratch] = field(init=False)
 
@@ -146,7 +151,7 @@ class VariationalPosterior:
         )
 
     def copy(self) -> VariationalPosterior:
-        """The same beliefs, to be updated apart from these."""
+        """The same posterior, to be updated apart from this one."""
         copied = replace(
             self,
             mean=self.mean.copy(),
@@ -174,7 +179,7 @@ class VariationalPosterior:
         shaped = moments.reshape(J, padded(P, EVEN), padded(P))
         fill_second_moments(weights, variances, *np.triu_indices(D), shaped)
         means.reshape(J, padded(D, EVEN), padded(D))[:, :D, :D] = weights
-        self.judges = WorkerArrays(moments, means, self.biases, self.bias_variances, D)
+        self.worker_arrays = WorkerArrays(moments, means, self.biases, self.bias_variances, D)
 
     def update_items(self, prior_precision: Floats, prior_shift: Floats) -> None:
         """Sweep the items (section 4).
@@ -191,7 +196,7 @@ class VariationalPosterior:
         def sweep(items: Ints, work: Scratch) -> None:
             pair_labels.sweep_items(
                 self.tiles,
-                self.judges,
+                self.worker_arrays,
                 weight,
                 prior_precision,
                 prior_shift,
@@ -260,7 +265,7 @@ class VariationalPosterior:
         order = self.order
 
         def gather(first: int, last: int, work: Scratch) -> None:
-            pair_labels.sum_labels(self.tiles, self.judges, order.chunks, first, last, self.sums, work)
+            pair_labels.sum_labels(self.tiles, self.worker_arrays, order.chunks, first, last, self.sums, work)
 
         passes = max(1, int(order.chunk_loads.sum()) // STRETCH)
         for begin, end in cuts(order.chunk_loads, passes):
@@ -295,7 +300,7 @@ class VariationalPosterior:
         """Update the biases (section 5) from fresh sums, of `update_weights` or `sum_labels`."""
         self.bias_variances = 1.0 / (1.0 / self.prior.bias_variance - 2.0 * sums[:, 0])
         self.biases = self.bias_variances * (sums[:, 1] + self.prior.bias_mean / self.prior.bias_variance)
-        self.judges = self.judges._replace(bias=self.biases, bias_variance=self.bias_variances)
+        self.worker_arrays = self.worker_arrays._replace(bias=self.biases, bias_variance=self.bias_variances)
 
     def learn_prior(self) -> None:
         """Update the workers' prior (section 9) where the settings say that they share it, else leave it.

@@ -1,7 +1,8 @@
-"""The same answers in the same order, however they came: a fit must not depend on the order of rows in a file.
+"""A canonical order of responses, items, workers and HITs: a fit must not depend on the order of rows in a file.
 
-Which responses are held out together and the order in which items are updated follow the numbers of items and workers.
-So they are numbered by name while a fit lasts.
+Which responses are held out together and the order in which items are updated follow the numbers of items and workers,
+and sums in another order differ in their last digits. So everything is numbered by name while a fit lasts, and what
+was fitted is put back into the order of the table that was given.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from crowdclust_app.inference.crowdclustering.kernels.arrays import Ints
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A table in its one order, and the way back.
+    """A table in canonical order, and the way back.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class Ordered:
 
 
 def ordered(table: ResponseTable) -> Ordered:
-    """Put a table in its one order.
+    """Put a table in canonical order.
 
     Parameters
     ----------
@@ -47,9 +48,11 @@ def ordered(table: ResponseTable) -> Ordered:
     response = np.repeat(np.arange(table.n_responses), table.sizes)
     within = np.lexsort((item_at[table.items], response))
     items = item_at[table.items][within]
+    # a group has no name that means anything: what it is called may not matter either
     groups = _by_first_appearance(response, table.groups[within])
     worker, hit = worker_at[table.worker_of_response], hit_at[table.hit_of_response]
     ptr = table.response_ptr
+    # HITs, workers and items alone do not order a worker's two responses to one HIT; their groups do
     contents = [(items[a:b].tobytes(), groups[a:b].tobytes()) for a, b in pairwise(ptr.tolist())]
     # workers last: where all count as one, who gave a response does not matter
     keys = list(zip(hit.tolist(), contents, worker.tolist(), strict=True))

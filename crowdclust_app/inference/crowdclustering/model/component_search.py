@@ -1,6 +1,7 @@
 """How many components: growth by splits, merging of pairs, dropping of empty ones (docs/model.md, section 6).
 
-Every change is a proposal, tried with the positions fixed and kept only when the mixture's bound rises.
+Every change is a proposal, tried with the positions fixed and kept only when the mixture's terms of the lower bound
+rise. Coordinate ascent alone seldom changes the number: from one component to two it would have to pass lower bounds.
 """
 
 from __future__ import annotations
@@ -11,23 +12,24 @@ from dataclasses import replace
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
-from crowdclust_app.inference.crowdclustering.model.mixture import Mixture, one_round
+from crowdclust_app.inference.crowdclustering.model.mixture import Mixture, update_mixture
 from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 
 Check = Callable[[], None]
 
-# Components that are offered for a split, heaviest first, and pairs that are offered for a merge, most alike first.
+# Components that are tried for a split, heaviest first, and pairs that are tried for a merge, closest first.
 SPLITS = 20
 MERGES = 5
-# Rounds in which the two halves of a component find their places among its own items.
+# Rounds of a mixture of the two halves of a component, over its own items alone.
 LOCAL_ROUNDS = 30
 # An item belongs to a component that is being split if it does so with this probability.
 OWN = 0.1
-# Rounds that a proposal gets before it is judged, and the most that the mixture is then given.
+# Rounds of a proposal before its bound is compared, and the most of the one that is kept: a good proposal shows in a
+# few rounds, and most are dropped.
 PROPOSAL_ROUNDS = 5
-SETTLE_ROUNDS = 50
-SETTLE_TOLERANCE = 1e-6
-# A change has to pay this much, in nats: less is rounding.
+MAX_ROUNDS = 50
+TOLERANCE = 1e-6
+# A change has to raise the bound by this much, in nats: less is rounding, and could go back and forth for ever.
 LEAST_GAIN = 1e-6
 # A bound that is lower by less than this part of itself has not fallen.
 ROUNDING = 1e-11
@@ -36,14 +38,14 @@ EMPTY = 0.5
 
 
 def settle(
-    memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings, rounds: int = SETTLE_ROUNDS
+    memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings, rounds: int = MAX_ROUNDS
 ) -> tuple[Mixture, float]:
-    """Update the mixture until its bound stands still."""
-    mixture, bound = one_round(memberships, mean, variance, settings)
+    """Update the mixture until its bound comes to rest."""
+    mixture, bound = update_mixture(memberships, mean, variance, settings)
     for _ in range(rounds - 1):
         before = bound
-        mixture, bound = one_round(mixture.memberships, mean, variance, settings)
-        if bound - before <= SETTLE_TOLERANCE * abs(bound):
+        mixture, bound = update_mixture(mixture.memberships, mean, variance, settings)
+        if bound - before <= TOLERANCE * abs(bound):
             break
     return mixture, bound
 
@@ -54,13 +56,14 @@ def split_memberships(
     """`q` with one component in two; None when there is nothing to gain from that.
 
     The component's own items are cut across its principal direction and fitted by a mixture of their own. Only if
-    that is better than one component for them are the others asked.
+    that is better than one component for them is the split tried on all items, which costs far more.
     """
     q = mixture.memberships[:, component]
     own = np.flatnonzero(q >= OWN)
     if len(own) < 2:
         return None
     own_mean, own_variance = mean[own], variance[own]
+    # weighted by `q`, so that items at the rim that belong elsewhere do not turn the direction
     apart = own_mean - mixture.means[component]
     direction = np.linalg.eigh((apart * q[own, None]).T @ apart)[1][:, -1]
     along = own_mean @ direction
@@ -72,9 +75,10 @@ def split_memberships(
     halves = np.full((len(mean), 2), 0.5)
     halves[own] = local.memberships
     if settings.n_clusters == "bound":
-        if bound <= one_round(np.ones((len(own), 1)), own_mean, own_variance, settings)[1]:
+        if bound <= update_mixture(np.ones((len(own), 1)), own_mean, own_variance, settings)[1]:
             return None
     elif local.memberships.sum(axis=0).min() < EMPTY:
+        # so many components are asked for: a split that ran together again is made all the same
         halves[own] = cut
     return np.column_stack([np.delete(mixture.memberships, component, axis=1), q[:, None] * halves])
 
@@ -95,7 +99,7 @@ def best_split(
     if best is None:
         return None
     settled = settle(best[0].memberships, mean, variance, settings)
-    # One more empty component always raises the bound a little: without this growth would not end.
+    # one more empty component always raises the bound a little, and growth would not end
     if settings.n_clusters == "bound" and occupied(settled[0]) <= occupied(mixture):
         return None
     return settled
@@ -122,7 +126,7 @@ def grow(
     settings
         The priors; with a number of clusters, that many components whatever the bound says.
     watch
-        Is told every mixture that is kept, and its bound, which does not fall; may raise to stop.
+        Is called with every mixture that is kept, and its bound, which does not fall; may raise to stop.
     check
         Is called before every proposal; may raise to stop.
     """
@@ -144,6 +148,7 @@ def grow_to(
     size: int, mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: ResolvedSettings, check: Check
 ) -> tuple[Mixture, float]:
     """Split until there are so many components, whatever the bound says, or nothing is left to split."""
+    # with a number in the settings a split need not pay
     forced = replace(settings, n_clusters=size)
     while mixture.size < size:
         proposal = best_split(mixture, mean, variance, forced, check)
@@ -153,8 +158,8 @@ def grow_to(
     return mixture, bound
 
 
-def likest_pairs(mixture: Mixture) -> list[tuple[int, int]]:
-    """Pairs of components, those first that share members or lie close for their widths."""
+def closest_pairs(mixture: Mixture) -> list[tuple[int, int]]:
+    """The `MERGES` pairs of components whose means are closest for their widths (Mahalanobis distance)."""
     covariances = mixture.scatters / mixture.freedoms[:, None, None]
     pairs = []
     for k in range(mixture.size):
@@ -171,7 +176,7 @@ def simplify(
     """Drop empty components and merge pairs as long as the bound rises, positions fixed."""
     mixture, bound = drop_empty(mixture, bound, mean, variance, settings)
     while mixture.size > 1:
-        for k, other in likest_pairs(mixture):
+        for k, other in closest_pairs(mixture):
             check()
             merged = mixture.memberships.copy()
             merged[:, k] += merged[:, other]
@@ -194,6 +199,7 @@ def drop_empty(
         if full.all() or not full.any():
             return mixture, bound
         kept = mixture.memberships[:, full]
+        # an item that was in the dropped components alone is shared by all others until `q` is updated
         rest = kept.sum(axis=1, keepdims=True)
         kept = np.where(rest > 0.0, kept / np.where(rest > 0.0, rest, 1.0), 1.0 / kept.shape[1])
         tried, reached = settle(kept, mean, variance, settings, PROPOSAL_ROUNDS)
@@ -206,7 +212,7 @@ def drop_empty(
 def revise(
     mixture: Mixture, bound: float, mean: Floats, variance: Floats, settings: ResolvedSettings, check: Check
 ) -> Mixture:
-    """Look again whether fewer or more components are better, positions fixed.
+    """Try whether fewer or more components are better, positions fixed.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Bayesian crowdclustering as one object (Gomes, Welinder, Krause and Perona 2011)."""
+"""Bayesian crowdclustering as one estimator (gomes2011)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities i
     refined_memberships,
     usual_temperature,
 )
-from crowdclust_app.inference.crowdclustering.selection.choosing import choose, planned_fits, settled
-from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut, Trials, can_hold_out
+from crowdclust_app.inference.crowdclustering.selection.choosing import choose, planned_fits, with_choices
+from crowdclust_app.inference.crowdclustering.selection.heldout import CrossValidation, HeldOut, can_hold_out
 
 # What is fitted item by item, and worker by worker.
 BY_ITEM = (
@@ -128,7 +128,7 @@ class Crowdclustering(ClusterEstimator):
     means_, covariances_, mixing_ : ndarray of shape (K, D), (K, D, D), (K,)
         The clusters' means, covariances `J_k / eta_k` and expected weights.
     bound_ : float
-        The bound `F` of the best start, in nats.
+        The evidence lower bound `F` of the best start, in nats.
     lower_bounds_ : tuple of (str, float)
         Phase and bound of each round of the best start; within a phase it never falls.
     start_bounds_ : tuple of float
@@ -282,17 +282,17 @@ class Crowdclustering(ClusterEstimator):
         parallel = parallel or Parallel()
         parallel = parallel if cancel is None else replace(parallel, check=cancel.check)
         heldout = self._hold_out(order.table, asked, began, progress, cancel, parallel)
-        settings = settled(settings, heldout)
+        settings = with_choices(settings, heldout)
         best: StartResult | None = None
         bounds: list[float] = []
         # with a number of clusters the first start settles the scale for all
         for starts in self._rounds(settings):
-            rival = [] if best is None else best.joint_bounds
-            tasks = [(labels, settings, start, began, rival) for start in starts]
+            incumbent_bounds = [] if best is None else best.joint_bounds
+            tasks = [(labels, settings, start, began, incumbent_bounds) for start in starts]
             for outcome in parallel.each(one_start, tasks, progress, cancel):
-                settings = outcome.beliefs.settings
+                settings = outcome.posterior.settings
                 bounds.append(outcome.bound)
-                if best is None or outcome.merit > best.merit:
+                if best is None or outcome.score > best.score:
                     best = outcome
         assert best is not None
         self.start_bounds_ = tuple(bounds)
@@ -332,7 +332,7 @@ class Crowdclustering(ClusterEstimator):
             return None
         weight, dimensions = asked.label_weight == AUTO, asked.dimensions == AUTO
         planned = planned_fits(asked.folds, weight, dimensions)
-        trials = Trials(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
+        trials = CrossValidation(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
         return choose(trials, weight, dimensions)
 
     @staticmethod
@@ -350,22 +350,22 @@ class Crowdclustering(ClusterEstimator):
 
     def _keep(self, best: StartResult, labels: PairLabelData, n_items: int, check: Callable[[], None]) -> None:
         """Set the fitted attributes from the best start."""
-        beliefs, mixture = best.beliefs, best.mixture
+        posterior, mixture = best.posterior, best.mixture
         self.bound_ = best.bound
         self.lower_bounds_ = best.trace
         self.n_iterations_ = best.iterations
         self.converged_ = best.converged
         self.n_unchanged_ = best.unchanged
         self.temperature_ = 1.0
-        self.weights_, self.weight_variances_ = beliefs.weights, beliefs.weight_variances
-        self.biases_, self.bias_variances_ = beliefs.biases, beliefs.bias_variances
+        self.weights_, self.weight_variances_ = posterior.weights, posterior.weight_variances
+        self.biases_, self.bias_variances_ = posterior.biases, posterior.bias_variances
         self.answered_ = np.isin(np.arange(labels.n_workers), labels.answered)
         self.shown_ = np.isin(np.arange(n_items), labels.shown)
 
         memberships = independent = mixture.memberships
-        if isinstance(beliefs.settings.n_clusters, int):
+        if isinstance(posterior.settings.n_clusters, int):
             self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
-            memberships, independent = refined_memberships(beliefs, memberships, self.temperature_, check)
+            memberships, independent = refined_memberships(posterior, memberships, self.temperature_, check)
         order = order_by_size(memberships)
         memberships = keep_columns(memberships, order)
         weights = expected_weights(mixture)[order]
@@ -384,9 +384,9 @@ class Crowdclustering(ClusterEstimator):
         second = self.mixing_ @ (np.diagonal(self.covariances_, axis1=1, axis2=2) + self.means_**2)
         self.positions_ = np.tile(centre, (n_items, 1))
         self.position_variances_ = np.tile(second - centre**2, (n_items, 1))
-        self.positions_[labels.shown] = beliefs.mean
-        self.position_variances_[labels.shown] = beliefs.variance
-        self.fisher_ = self.positions_ @ fisher_axes(beliefs.mean, self.labels_[labels.shown])
+        self.positions_[labels.shown] = posterior.mean
+        self.position_variances_[labels.shown] = posterior.variance
+        self.fisher_ = self.positions_ @ fisher_axes(posterior.mean, self.labels_[labels.shown])
 
         mean, square = activity_moments(
             self.weights_,

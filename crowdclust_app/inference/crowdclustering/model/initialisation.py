@@ -1,4 +1,4 @@
-"""Where positions start: the eigenvectors of the co-grouping operator, or random (docs/model.md, section 7)."""
+"""Spectral initialisation from the co-grouping operator, and random positions (docs/model.md, section 7)."""
 
 from __future__ import annotations
 

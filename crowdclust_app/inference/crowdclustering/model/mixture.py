@@ -1,26 +1,21 @@
-"""The Dirichlet-process mixture of the positions (docs/model.md, section 6)."""
+"""The Dirichlet process mixture of the positions, by truncated stick breaking (docs/model.md, section 6).
+
+Positions are not points but Normals, so every expected square distance has their variances in it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from crowdclust_app.inference.crowdclustering.kernels import mixture as mixture_kernels
-from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
+from crowdclust_app.inference.crowdclustering.model.blocks import vech_table
 from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 
 LOG_2PI = float(np.log(2.0 * np.pi))
-
-
-def square_table(dimensions: int) -> Ints:
-    """Place of entry `(p, q)` of a symmetric matrix in its upper triangle, row by row; shape (D, D)."""
-    table = np.zeros((dimensions, dimensions), dtype=np.int64)
-    upper = np.triu_indices(dimensions)
-    table[upper] = np.arange(len(upper[0]))
-    table.T[upper] = table[upper]
-    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +69,22 @@ def fit_components(memberships: Floats, mean: Floats, variance: Floats, settings
     settings
         The priors.
     """
+    # stick breaking favours few large components, so the bound is highest with the heaviest component first
     order = np.argsort(-memberships.sum(axis=0), kind="stable")
     # component by component in memory: sums over few components are quick then
     q = memberships.T[order].T
     D = mean.shape[1]
     P = D * (D + 1) // 2
+    # all sums over the items in one matrix product: second moments, means and counts of each component
     totals = q.T @ mixture_kernels.moments(mean, variance)
     counts, sums = totals[:, -1], totals[:, P:-1]
     later = np.concatenate([np.cumsum(counts[::-1])[::-1][1:], [0.0]])
     sticks = np.column_stack([1.0 + counts, settings.concentration + later])
     mean_counts = settings.mean_precision + counts
     means = sums / mean_counts[:, None]
-    # around the posterior mean, with what the prior at 0 adds, `sum q m m' + beta0 m_k m_k'` is this
-    scatters = totals[:, :P][:, square_table(D)] - sums[:, :, None] * means[:, None, :]
+    # around the posterior mean, with what the prior at 0 adds, `sum q m m' + beta0 m_k m_k'` is this difference
+    scatters = totals[:, :P][:, vech_table(D)] - sums[:, :, None] * means[:, None, :]
+    # rounding leaves the difference not quite symmetric, which `inv` would carry on
     scatters = 0.5 * (scatters + scatters.transpose(0, 2, 1))
     scatters[:, np.arange(D), np.arange(D)] += settings.scale
     return Mixture(
@@ -124,35 +122,23 @@ def log_responsibilities(mixture: Mixture, mean: Floats, variance: Floats) -> Fl
     precisions = mixture.freedoms[:, None, None] * mixture.inverses
     towards = np.einsum("kde,ke->kd", precisions, mixture.means)
     upper = np.triu_indices(D)
+    # an entry off the diagonal stands for two
     twice = np.where(upper[0] == upper[1], 1.0, 2.0)
     constant = base - 0.5 * np.einsum("kd,kd->k", towards, mixture.means)
     weights = np.column_stack([-0.5 * twice * precisions[:, *upper], towards, constant])
     return np.asarray((weights @ mixture_kernels.moments(mean, variance).T).T)
 
 
-def with_memberships(mixture: Mixture, memberships: Floats) -> Mixture:
-    """The same components with other `q`."""
-    return Mixture(
-        memberships=memberships,
-        sticks=mixture.sticks,
-        means=mixture.means,
-        mean_counts=mixture.mean_counts,
-        scatters=mixture.scatters,
-        freedoms=mixture.freedoms,
-        inverses=mixture.inverses,
-        log_dets=mixture.log_dets,
-    )
-
-
 def refresh_memberships(mixture: Mixture, mean: Floats, variance: Floats) -> tuple[Mixture, float]:
-    """Update `q`; return also `sum_i logsumexp_k(log rho_ik)`, in nats."""
+    """Update `q`; return also `sum_i logsumexp_k(log rho_ik)`, which is its part of the bound, in nats."""
     rho = log_responsibilities(mixture, mean, variance)
+    # far from all components every exponential is 0 unless the largest is taken out first
     top = rho.max(axis=1, keepdims=True)
     rho -= top
     np.exp(rho, out=rho)
     total = rho.sum(axis=1, keepdims=True)
     rho /= total
-    return with_memberships(mixture, rho), float((top + np.log(total)).sum())
+    return replace(mixture, memberships=rho), float((top + np.log(total)).sum())
 
 
 def stick_divergence(mixture: Mixture, concentration: float) -> float:
@@ -184,25 +170,40 @@ def component_divergence(mixture: Mixture, settings: ResolvedSettings) -> float:
     return float((wishart + normal).sum())
 
 
-def one_round(memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings) -> tuple[Mixture, float]:
-    """Sort, sticks, components, `q`; return the mixture and its bound without the positions' entropy, in nats."""
-    mixture = fit_components(memberships, mean, variance, settings)
-    mixture, evidence = refresh_memberships(mixture, mean, variance)
-    bound = evidence - stick_divergence(mixture, settings.concentration) - component_divergence(mixture, settings)
-    return mixture, bound
-
-
-def held_round(
+def update_mixture(
     memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings
 ) -> tuple[Mixture, float]:
-    """Like `one_round`, with `q` held: sort, sticks, components; and the bound that holds for any `q`."""
+    """Update components, sticks and `q` in turn.
+
+    Returns
+    -------
+    mixture : Mixture
+        Sorted by mass.
+    mixture_bound : float
+        The mixture's terms of the lower bound, in nats; the positions' entropy is not among them.
+    """
+    mixture = fit_components(memberships, mean, variance, settings)
+    mixture, evidence = refresh_memberships(mixture, mean, variance)
+    return mixture, _bound(evidence, mixture, settings)
+
+
+def update_held_mixture(
+    memberships: Floats, mean: Floats, variance: Floats, settings: ResolvedSettings
+) -> tuple[Mixture, float]:
+    """Like `update_mixture`, with `q` held at the memberships given.
+
+    `sum q (log rho - log q)` holds for any `q`; only at its optimum is it the sum of `logsumexp` of `log rho`.
+    """
     mixture = fit_components(memberships, mean, variance, settings)
     rho = log_responsibilities(mixture, mean, variance)
     q = mixture.memberships
     positive = q > 0.0
     evidence = float((q[positive] * (rho[positive] - np.log(q[positive]))).sum())
-    bound = evidence - stick_divergence(mixture, settings.concentration) - component_divergence(mixture, settings)
-    return mixture, bound
+    return mixture, _bound(evidence, mixture, settings)
+
+
+def _bound(evidence: float, mixture: Mixture, settings: ResolvedSettings) -> float:
+    return evidence - stick_divergence(mixture, settings.concentration) - component_divergence(mixture, settings)
 
 
 def position_prior(mixture: Mixture) -> tuple[Floats, Floats]:
@@ -216,6 +217,7 @@ def position_prior(mixture: Mixture) -> tuple[Floats, Floats]:
 
 def expected_weights(mixture: Mixture) -> Floats:
     """`E[pi_k]`, scaled so that the `K` components have all of it; shape (K,)."""
+    # what the sticks leave over would belong to components that nothing has been seen of
     share = mixture.sticks[:, 0] / mixture.sticks.sum(axis=1)
     weights = share * np.concatenate([[1.0], np.cumprod(1.0 - share)[:-1]])
     return np.asarray(weights / weights.sum())

@@ -12,14 +12,19 @@ import numpy as np
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.blocks import VariationalPosterior
-from crowdclust_app.inference.crowdclustering.model.bound import layer_divergence, position_entropy, worker_divergence
+from crowdclust_app.inference.crowdclustering.model.bound import lower_bound, prior_terms
 from crowdclust_app.inference.crowdclustering.model.component_search import grow, grow_to, revise
 from crowdclust_app.inference.crowdclustering.model.data import PairLabelData
 from crowdclust_app.inference.crowdclustering.model.initialisation import start_positions
-from crowdclust_app.inference.crowdclustering.model.mixture import Mixture, held_round, one_round, position_prior
+from crowdclust_app.inference.crowdclustering.model.mixture import (
+    Mixture,
+    position_prior,
+    update_held_mixture,
+    update_mixture,
+)
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
-from crowdclust_app.inference.crowdclustering.partitions.starting_partition import grouped
+from crowdclust_app.inference.crowdclustering.partitions.starting_partition import starting_partition
 from crowdclust_app.inference.crowdclustering.partitions.worker_pools import pool_workers
 from crowdclust_app.inference.crowdclustering.selection.prediction import cluster_shapes, placement_of
 
@@ -28,21 +33,23 @@ LAYERS = "layers"
 MIXTURE = "mixture"
 JOINT = "joint"
 
-# The joint iterations after which the number of components is looked at again: 5, and twice as many each time.
+# The number of components is revised after 5, 10, 20, ... joint iterations: positions follow a change of it within a
+# few rounds, and late in a fit little is left to change.
 FIRST_REVISION = 5
-# A second try begins with so many more components than the first found with the positions fixed: too many
-# disappear again, too few cannot always be mended once the positions have followed them.
+# The joint phase is run a second time from so many more components than the first found with the positions fixed: too
+# many disappear again, too few cannot always be mended once the positions have followed them.
 SECOND_SHARE = 1.5
 SECOND_EXTRA = 2
-# It is given up if it is behind the first try after so many joint iterations.
-RACE = 30
+# The second run is given up if its bound is behind the first run's after so many joint iterations.
+COMPARE_AFTER = 30
 # With a number of clusters a later start is given up if it is behind the first by more than such a part of its bound
-# after so many: items stay in their clusters, so that who is clearly behind stays so.
-STARTS_RACE = 10
-CLEARLY = 1e-3
-# A mixture with a number of clusters expects them this much narrower than they were found: positions that know
-# their cluster move together. With a scale of their own width or more, small clusters disappear.
-TIGHTNESS = 0.25
+# after so many iterations: items stay in their clusters, so a start that is clearly behind stays behind.
+COMPARE_STARTS_AFTER = 10
+CLEARLY_BEHIND = 1e-3
+# With a number of clusters the prior scale of the components is at most this share of the variance that the clusters
+# have at the start: positions that know their cluster draw together, and with a scale of their own width or more,
+# small clusters disappear.
+SCALE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +84,18 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Reporter:
-    """Keeps the trace of one start, tells whoever listens, and looks whether to stop.
+    """Keeps the trace of one start, reports its progress, and polls the cancel token.
 
-    With `all_of_it` every round is reported as one of that phase. The `parallel` works, and may know of a cancel too.
+    Parameters
+    ----------
+    start, starts, began, progress, cancel
+        Of the fit; `began` is a `time.perf_counter`.
+    trace
+        Phase and bound of every round.
+    told_phase
+        The phase that every round is reported as, where it is not its own.
+    parallel
+        Threads of the fit, which may have a cancel token of their own.
     """
 
     start: int
@@ -88,20 +104,20 @@ class Reporter:
     progress: Callable[[Snapshot], None] | None
     cancel: CancelToken | None
     trace: list[tuple[str, float]] = field(default_factory=list)
-    all_of_it: str = ""
+    told_phase: str = ""
     parallel: Parallel = field(default_factory=Parallel)
 
     def report(self, phase: str, iteration: int, bound: float, clusters: int) -> None:
-        """Note the bound of one round; raises `Cancelled` when the fit is no longer wanted."""
+        """Note the lower bound of one round; raises `Cancelled` when the fit was cancelled."""
         self.trace.append((phase, bound))
         if self.progress is not None:
             seconds = time.perf_counter() - self.began
-            told = self.all_of_it or phase
+            told = self.told_phase or phase
             self.progress(Snapshot(self.start, self.starts, told, iteration, bound, clusters, seconds))
         self.check()
 
     def check(self) -> None:
-        """Raise `Cancelled` when the fit is no longer wanted."""
+        """Raise `Cancelled` when the fit was cancelled."""
         self.parallel.check()
         if self.cancel is not None:
             self.cancel.check()
@@ -114,15 +130,15 @@ class StartResult:
     Parameters
     ----------
     layered, grown
-        Beliefs after the layers, and the mixture grown on them.
-    beliefs, mixture
-        The posterior.
+        Positions and workers after the layers, and the mixture grown on them.
+    posterior, mixture
+        The variational posterior at the end.
     bound
         `F` of the joint phase at the end, in nats.
     iterations
         Joint iterations done.
     converged
-        Whether the bound stood still before the iterations ran out.
+        Whether the bound came to rest before the iterations ran out.
     unchanged
         In how many of the last joint iterations no item changed its cluster.
     trace
@@ -131,7 +147,7 @@ class StartResult:
 
     layered: VariationalPosterior
     grown: Mixture
-    beliefs: VariationalPosterior
+    posterior: VariationalPosterior
     mixture: Mixture
     bound: float
     iterations: int
@@ -140,12 +156,12 @@ class StartResult:
     trace: tuple[tuple[str, float], ...]
 
     @property
-    def merit(self) -> tuple[int, float]:
-        """By which the best start is told: its bound; with a number of clusters, first how many of them have items.
+    def score(self) -> tuple[int, float]:
+        """What the best start has most of: bound; with a number of clusters, first of all clusters with items.
 
-        Fewer clusters can have a higher bound, and would win where more were wanted.
+        Fewer clusters can have a higher bound, and would win where more were asked for.
         """
-        if not isinstance(self.beliefs.settings.n_clusters, int):
+        if not isinstance(self.posterior.settings.n_clusters, int):
             return 0, self.bound
         return len(np.unique(np.argmax(self.mixture.memberships, axis=1))), self.bound
 
@@ -156,23 +172,25 @@ class StartResult:
 
 
 def run_start(
-    labels: PairLabelData, settings: ResolvedSettings, reporter: Reporter, rival: Sequence[float] = ()
+    labels: PairLabelData, settings: ResolvedSettings, reporter: Reporter, incumbent_bounds: Sequence[float] = ()
 ) -> StartResult:
     """Run all phases from one start.
 
     With a number of clusters the mixture begins from that many clusters of the positions, and the first start ties
-    the scale `J0` to them; it is in the settings of the outcome, for the other starts to keep. These are given the
-    bounds of its joint iterations as their rival's.
+    the scale `J0` to them; it is in the settings of the outcome, and the other starts keep it, so that their bounds
+    compare. `incumbent_bounds` are the bounds of the joint iterations of the best start so far.
     """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
     layered = VariationalPosterior.at_positions(labels, settings, positions.copy(), reporter.parallel)
     run_layers(layered, reporter)
     if isinstance(settings.n_clusters, int):
-        # random positions say nothing by themselves
+        # a random start's first positions say nothing of the clusters
         origin = positions if reporter.start == 1 else None
-        return finish(layered, run_partition(layered, settings.n_clusters, reporter, origin), reporter, rival)
+        return finish(
+            layered, run_partition(layered, settings.n_clusters, reporter, origin), reporter, incumbent_bounds
+        )
     first = finish(layered, run_mixture(layered, reporter), reporter)
-    return try_again(first, reporter)
+    return retry_with_more_components(first, reporter)
 
 
 def one_start(
@@ -180,18 +198,18 @@ def one_start(
     settings: ResolvedSettings,
     start: int,
     began: float,
-    rival: Sequence[float] = (),
+    incumbent_bounds: Sequence[float] = (),
     *,
     progress: Callable[[Snapshot], None] | None,
     parallel: Parallel,
 ) -> StartResult:
-    """`run_start` as a task for whoever makes several of them."""
+    """`run_start` as a task for `Parallel.each`."""
     return run_start(
-        labels, settings, Reporter(start, settings.n_starts, began, progress, None, parallel=parallel), rival
+        labels, settings, Reporter(start, settings.n_starts, began, progress, None, parallel=parallel), incumbent_bounds
     )
 
 
-def try_again(first: StartResult, reporter: Reporter) -> StartResult:
+def retry_with_more_components(first: StartResult, reporter: Reporter) -> StartResult:
     """Run the joint phase once more from more components; return the better of the two."""
     layered = first.layered
     size = max(first.grown.size + SECOND_EXTRA, math.ceil(SECOND_SHARE * first.grown.size))
@@ -199,118 +217,141 @@ def try_again(first: StartResult, reporter: Reporter) -> StartResult:
     more, bound = grow_to(size, first.grown, -np.inf, mean, variance, settings, reporter.check)
     if more.size == first.grown.size:
         return first
+    # layers are the same for both runs, so their trace is kept
     reporter.trace = [entry for entry in first.trace if entry[0] == LAYERS]
-    reporter.report(MIXTURE, 1, fixed_part(layered) + bound, more.size)
+    reporter.report(MIXTURE, 1, lower_bound(layered.sum_labels(), prior_terms(layered, bound)), more.size)
     second = finish(layered, more, reporter, first.joint_bounds)
     return second if second.bound > first.bound else first
 
 
 def finish(
-    layered: VariationalPosterior, grown: Mixture, reporter: Reporter, rival: Sequence[float] = ()
+    layered: VariationalPosterior, grown: Mixture, reporter: Reporter, incumbent_bounds: Sequence[float] = ()
 ) -> StartResult:
-    """Run the joint phase from what the layers and the growth found, which stay as they are."""
-    beliefs = layered.copy()
-    mixture, bound, iterations, converged, unchanged = run_joint(beliefs, grown, reporter, rival)
+    """Run the joint phase from what the layers and the growth found, neither of which is changed."""
+    posterior = layered.copy()
+    mixture, bound, iterations, converged, unchanged = run_joint(posterior, grown, reporter, incumbent_bounds)
     trace = tuple(reporter.trace)
-    return StartResult(layered, grown, beliefs, mixture, bound, iterations, converged, unchanged, trace)
+    return StartResult(layered, grown, posterior, mixture, bound, iterations, converged, unchanged, trace)
 
 
-def run_layers(beliefs: VariationalPosterior, reporter: Reporter) -> None:
+def run_layers(posterior: VariationalPosterior, reporter: Reporter) -> None:
     """Positions with the prior `N(0, s_x)`, weights, biases, in turn."""
-    settings = beliefs.settings
-    n, D = beliefs.mean.shape
+    settings = posterior.settings
+    n, D = posterior.mean.shape
     precision = np.repeat(np.eye(D)[None] / settings.position_variance, n, axis=0)
     shift = np.zeros((n, D))
     for iteration in range(1, settings.layer_rounds + 1):
-        beliefs.update_items(precision, shift)
-        rest = worker_divergence(beliefs) + layer_divergence(beliefs)
-        sums = beliefs.update_weights()
-        # one pass over the labels says where the positions came to, before it moves the workers
-        bound = float(sums[:, 2].sum()) - rest
-        beliefs.update_biases(sums)
-        beliefs.learn_prior()
+        posterior.update_items(precision, shift)
+        # the sums over the labels that the new weights are made of also give the bound of the workers before: one
+        # pass serves both, but the workers' divergence has to be taken before they change
+        prior = prior_terms(posterior)
+        sums = posterior.update_weights()
+        bound = lower_bound(sums, prior)
+        posterior.update_biases(sums)
+        posterior.learn_prior()
         reporter.report(LAYERS, iteration, bound, 0)
 
 
-def fixed_part(beliefs: VariationalPosterior) -> float:
-    """What the bound has besides the mixture's, in nats."""
-    return float(beliefs.sum_labels()[:, 2].sum()) - worker_divergence(beliefs) + position_entropy(beliefs)
-
-
-def run_mixture(beliefs: VariationalPosterior, reporter: Reporter) -> Mixture:
+def run_mixture(posterior: VariationalPosterior, reporter: Reporter) -> Mixture:
     """Grow the mixture with everything else fixed."""
-    rest = fixed_part(beliefs)
+    # positions and workers stay, so the sums over the labels do too
+    sums = posterior.sum_labels()
     kept = 0
 
     def watch(mixture: Mixture, bound: float) -> None:
         nonlocal kept
         kept += 1
-        reporter.report(MIXTURE, kept, rest + bound, mixture.size)
+        reporter.report(MIXTURE, kept, lower_bound(sums, prior_terms(posterior, bound)), mixture.size)
 
-    return grow(beliefs.mean, beliefs.variance, beliefs.settings, watch, reporter.check)[0]
+    return grow(posterior.mean, posterior.variance, posterior.settings, watch, reporter.check)[0]
 
 
 def run_partition(
-    beliefs: VariationalPosterior, clusters: int, reporter: Reporter, origin: Floats | None = None
+    posterior: VariationalPosterior, clusters: int, reporter: Reporter, origin: Floats | None = None
 ) -> Mixture:
-    """Begin the mixture from so many clusters of the positions (section 9), refined by the pair labels.
+    """Begin the mixture from a partition into so many clusters, made of the pair labels (docs/model.md, section 9.2).
 
     The items stay in them: positions and workers are fitted to these clusters. Left to the mixture, positions lie so
     wide at first, and follow single misplaced labels so far later, that clusters run into each other.
     """
-    mean, variance = beliefs.mean, beliefs.variance
-    crowd = pool_workers(beliefs.labels, placement_of(beliefs, beliefs.labels.n_items, origin))
-    partition = grouped(crowd, clusters, beliefs.settings.seed, reporter.check)
+    mean, variance = posterior.mean, posterior.variance
+    pooled = pool_workers(posterior.labels, placement_of(posterior, posterior.labels.n_items, origin))
+    partition = starting_partition(pooled, clusters, posterior.settings.seed, reporter.check)
     if reporter.start == 1:
         within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
-        beliefs.settings = replace(beliefs.settings, scale=min(beliefs.settings.scale, TIGHTNESS * within))
+        posterior.settings = replace(posterior.settings, scale=min(posterior.settings.scale, SCALE_SHARE * within))
     reporter.check()
-    mixture, bound = held_round(np.eye(int(partition.max()) + 1)[partition], mean, variance, beliefs.settings)
-    reporter.report(MIXTURE, 1, fixed_part(beliefs) + bound, mixture.size)
+    memberships = np.eye(int(partition.max()) + 1)[partition]
+    mixture, mixture_bound = update_held_mixture(memberships, mean, variance, posterior.settings)
+    bound = lower_bound(posterior.sum_labels(), prior_terms(posterior, mixture_bound))
+    reporter.report(MIXTURE, 1, bound, mixture.size)
     return mixture
 
 
 def run_joint(
-    beliefs: VariationalPosterior, mixture: Mixture, reporter: Reporter, rival: Sequence[float] = ()
+    posterior: VariationalPosterior, mixture: Mixture, reporter: Reporter, incumbent_bounds: Sequence[float] = ()
 ) -> tuple[Mixture, float, int, bool, int]:
-    """Everything in turn, until the bound stands still, the iterations run out or a rival is clearly ahead.
+    """Items, mixture, workers, biases in turn, until the bound comes to rest or the iterations run out.
 
-    Returns the mixture, the bound, the iterations, whether they sufficed, and in how many of the last no item moved.
+    A fit that is behind the incumbent is given up before.
+
+    Returns
+    -------
+    mixture : Mixture
+    bound : float
+        `F` with everything up to date, in nats.
+    iterations : int
+    converged : bool
+        Whether the iterations sufficed.
+    unchanged : int
+        In how many of the last iterations no item changed its component.
     """
-    settings = beliefs.settings
-    round_of = held_round if isinstance(settings.n_clusters, int) else one_round
-    race, margin = (STARTS_RACE, CLEARLY) if round_of is held_round else (RACE, 0.0)
-    before = -np.inf
+    settings = posterior.settings
+    held = isinstance(settings.n_clusters, int)
+    update = update_held_mixture if held else update_mixture
+    bound_before = -np.inf
     converged = False
     iteration = unchanged = 0
     revision = FIRST_REVISION
     while iteration < settings.max_iterations and not converged:
         iteration += 1
-        components = together_of(mixture)
-        beliefs.update_items(*position_prior(mixture))
-        mixture, mixture_bound = round_of(mixture.memberships, beliefs.mean, beliefs.variance, settings)
-        rest = mixture_bound + position_entropy(beliefs) - worker_divergence(beliefs)
-        sums = beliefs.update_weights()
-        bound = float(sums[:, 2].sum()) + rest
-        beliefs.update_biases(sums)
-        beliefs.learn_prior()
+        components = first_of_component(mixture)
+        posterior.update_items(*position_prior(mixture))
+        mixture, mixture_bound = update(mixture.memberships, posterior.mean, posterior.variance, settings)
+        # as in the layers, the bound of the workers before comes from the sums that make the new ones
+        prior = prior_terms(posterior, mixture_bound)
+        sums = posterior.update_weights()
+        bound = lower_bound(sums, prior)
+        posterior.update_biases(sums)
+        posterior.learn_prior()
         reporter.report(JOINT, iteration, bound, mixture.size)
-        unchanged = unchanged + 1 if np.array_equal(components, together_of(mixture)) else 0
-        converged = abs(bound - before) <= settings.tolerance * abs(bound)
-        before = bound
-        if iteration == race and len(rival) >= race and bound < rival[race - 1] - margin * abs(rival[race - 1]):
+        unchanged = unchanged + 1 if np.array_equal(components, first_of_component(mixture)) else 0
+        converged = abs(bound - bound_before) <= settings.tolerance * abs(bound)
+        bound_before = bound
+        if is_behind(bound, iteration, incumbent_bounds, held):
             break
+        # a bound at rest calls for a last revision: the fit has converged only if that changes nothing
         if settings.n_clusters == "bound" and (converged or iteration == revision):
             revision = max(revision, 2 * iteration)
-            revised = revise(mixture, mixture_bound, beliefs.mean, beliefs.variance, settings, reporter.check)
+            revised = revise(mixture, mixture_bound, posterior.mean, posterior.variance, settings, reporter.check)
             converged = converged and revised is mixture
             mixture = revised
     # the last biases, prior and revisions are not in the bound yet
-    mixture, mixture_bound = round_of(mixture.memberships, beliefs.mean, beliefs.variance, settings)
-    return mixture, fixed_part(beliefs) + mixture_bound, iteration, converged, unchanged
+    mixture, mixture_bound = update(mixture.memberships, posterior.mean, posterior.variance, settings)
+    bound = lower_bound(posterior.sum_labels(), prior_terms(posterior, mixture_bound))
+    return mixture, bound, iteration, converged, unchanged
 
 
-def together_of(mixture: Mixture) -> Ints:
-    """The first item of each item's likeliest component: the same however the components are sorted; (n,)."""
+def is_behind(bound: float, iteration: int, incumbent_bounds: Sequence[float], held: bool) -> bool:
+    """Whether a fit is to be given up because it is behind the incumbent at the iteration of their comparison."""
+    compare_after, margin = (COMPARE_STARTS_AFTER, CLEARLY_BEHIND) if held else (COMPARE_AFTER, 0.0)
+    if iteration != compare_after or len(incumbent_bounds) < compare_after:
+        return False
+    incumbent = incumbent_bounds[compare_after - 1]
+    return bound < incumbent - margin * abs(incumbent)
+
+
+def first_of_component(mixture: Mixture) -> Ints:
+    """The first item of each item's likeliest component, which does not depend on the order of components; (n,)."""
     _, first, number = np.unique(np.argmax(mixture.memberships, axis=1), return_index=True, return_inverse=True)
     return np.asarray(first[number], dtype=np.int64)

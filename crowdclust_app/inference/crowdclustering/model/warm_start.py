@@ -1,4 +1,4 @@
-"""A fit again from where another one ended, when the responses have changed a little."""
+"""Warm starts: a fit that begins where another one ended, when the responses have changed a little."""
 
 from __future__ import annotations
 
@@ -79,22 +79,25 @@ def refit(
     """
     labels = labels_of(table, settings.consensus)
     shown = labels.shown
-    beliefs = VariationalPosterior.at_positions(labels, settings, beginning.positions[shown])
-    beliefs.variance = np.array(beginning.position_variances[shown], dtype=np.float64, order="C")
+    # who gave no label begins at the prior, as in any fit
+    posterior = VariationalPosterior.at_positions(labels, settings, beginning.positions[shown])
+    posterior.variance = np.array(beginning.position_variances[shown], dtype=np.float64, order="C")
     for worker in labels.answered.tolist():
-        beliefs.weights[worker] = beginning.weights[worker]
-        beliefs.weight_variances[worker] = beginning.weight_variances[worker]
-        beliefs.biases[worker] = beginning.biases[worker]
-        beliefs.bias_variances[worker] = beginning.bias_variances[worker]
-    beliefs.refresh_items()
-    beliefs.refresh_workers()
-    beliefs.learn_prior()
+        posterior.weights[worker] = beginning.weights[worker]
+        posterior.weight_variances[worker] = beginning.weight_variances[worker]
+        posterior.biases[worker] = beginning.biases[worker]
+        posterior.bias_variances[worker] = beginning.bias_variances[worker]
+    # what the kernels keep beside positions and workers follows them only when it is told to
+    posterior.refresh_items()
+    posterior.refresh_workers()
+    # otherwise the first round would draw all workers towards the paper's prior
+    posterior.learn_prior()
     reporter = Reporter(1, 1, time.perf_counter(), progress, cancel)
     reporter.check()
-    run_layers(beliefs, reporter)
+    run_layers(posterior, reporter)
     assert isinstance(settings.n_clusters, int)
-    mixture = run_partition(beliefs, min(settings.n_clusters, len(shown)), reporter)
-    mixture, _, _, _, _ = run_joint(beliefs, mixture, reporter)
+    mixture = run_partition(posterior, min(settings.n_clusters, len(shown)), reporter)
+    mixture, _, _, _, _ = run_joint(posterior, mixture, reporter)
     found = np.zeros(table.n_items, dtype=np.int64)
     found[shown] = 1 + np.argmax(mixture.memberships, axis=1)
     return found

@@ -29,13 +29,13 @@ def usual_temperature(labels: PairLabelData, decisions: float = USUAL_DECISIONS)
 
 
 def refined_memberships(
-    beliefs: VariationalPosterior, memberships: Floats, temperature: float, check: Callable[[], None]
+    posterior: VariationalPosterior, memberships: Floats, temperature: float, check: Callable[[], None]
 ) -> tuple[Floats, Floats]:
     """The clusters of a mixture, every item where its labels speak for, with probabilities that the labels bear out.
 
     Parameters
     ----------
-    beliefs
+    posterior
         Positions and workers at the end of a fit.
     memberships : ndarray of shape (n, K)
         The mixture's.
@@ -50,10 +50,10 @@ def refined_memberships(
         At this temperature, and with every label a decision of its own. Columns of clusters that have lost all items
         are 0.
     """
-    crowd = pool_workers(beliefs.labels, placement_of(beliefs, beliefs.labels.n_items))
+    pooled = pool_workers(posterior.labels, placement_of(posterior, posterior.labels.n_items))
     components, partition = np.unique(np.argmax(memberships, axis=1), return_inverse=True)
-    refined = refine_partition(crowd.labels, partition.astype(np.int64), crowd.expect, check)
-    evidence = evidence_of(crowd.labels, refined.partition, refined.rates)
+    refined = refine_partition(pooled.labels, partition.astype(np.int64), pooled.expect, check)
+    evidence = evidence_of(pooled.labels, refined.partition, refined.rates)
     shares = log_shares(refined.partition, len(refined.kept))
     found, independent = np.zeros_like(memberships), np.zeros_like(memberships)
     found[:, components[refined.kept]] = tempered(evidence, shares, temperature)

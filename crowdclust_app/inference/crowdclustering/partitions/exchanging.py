@@ -26,7 +26,7 @@ MOST_PLACEMENTS = 200_000
 LEAST_RISE = 1e-6
 
 
-def pays(labels: PairLabelData) -> bool:
+def exchanges_pay(labels: PairLabelData) -> bool:
     """Whether exchanges are worth their time: not where very many labels already say where each item belongs."""
     return len(labels.items) <= MOST_PLACEMENTS
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.data import PairLabelData
-from crowdclust_app.inference.crowdclustering.partitions.refinement import LEAST_RATE, WORKER_S_PAIRS, counts_of
+from crowdclust_app.inference.crowdclustering.partitions.refinement import LEAST_RATE, OWN_PAIRS, counts_of
 
 # Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
 LIKELY_PAIRS = 8
@@ -74,5 +74,5 @@ def fit_of(same: Floats, pairs: Floats) -> float:
 def cell_fits(same: Floats, pairs: Floats) -> Floats:
     """What each worker's labels of each cell add to `fit_of`; all (J, ...)."""
     everybody = (same.sum(axis=0) + 0.5 * PRIOR_PAIRS) / (pairs.sum(axis=0) + PRIOR_PAIRS)
-    rates = np.clip((same + WORKER_S_PAIRS * everybody) / (pairs + WORKER_S_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
+    rates = np.clip((same + OWN_PAIRS * everybody) / (pairs + OWN_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
     return np.asarray(same * np.log(rates) + (pairs - same) * np.log1p(-rates))

@@ -20,13 +20,13 @@ from crowdclust_app.inference.crowdclustering.partitions.position_clusters impor
 
 # Pair labels that the model's expectation counts for between two clusters: against everybody's, and a worker's own.
 # Held-out responses of real and of simulated campaigns are predicted about as well with half and with twice as many.
-EVERYBODY_S_PAIRS = 20.0
-WORKER_S_PAIRS = 50.0
+COMMON_PAIRS = 20.0
+OWN_PAIRS = 50.0
 # No rate is nearer to 0 or 1.
 LEAST_RATE = 1e-4
 ROUNDS = 12
 # A partition has settled when no more than this share of the items moves.
-SETTLED = 1e-3
+LEAST_MOVED = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ def worker_rates(labels: PairLabelData, cluster: Ints, expected: Floats) -> Floa
     expected = np.clip(expected, LEAST_RATE, 1.0 - LEAST_RATE)
     total = pairs.sum(axis=0)
     mean = np.where(total > 0.0, (pairs * expected).sum(axis=0) / np.maximum(total, 1.0), expected.mean(axis=0))
-    seen = (same.sum(axis=0) + EVERYBODY_S_PAIRS * mean) / (total + EVERYBODY_S_PAIRS)
+    seen = (same.sum(axis=0) + COMMON_PAIRS * mean) / (total + COMMON_PAIRS)
     scale = seen / (1.0 - seen) * (1.0 - mean) / mean
     odds = scale * expected / (1.0 - expected)
     corrected = odds / (1.0 + odds)
-    rates = (same + WORKER_S_PAIRS * corrected) / (pairs + WORKER_S_PAIRS)
+    rates = (same + OWN_PAIRS * corrected) / (pairs + OWN_PAIRS)
     return np.asarray(np.clip(rates, LEAST_RATE, 1.0 - LEAST_RATE))
 
 
@@ -144,7 +144,7 @@ def refine_partition(
         if best is None or reached > best.reached:
             best = Refined(partition, rates, kept, reached)
         moved = np.argmax(evidence + log_shares(partition, rates.shape[1]), axis=1)
-        if np.count_nonzero(moved != partition) <= SETTLED * len(partition):
+        if np.count_nonzero(moved != partition) <= LEAST_MOVED * len(partition):
             break
         left, partition = np.unique(moved, return_inverse=True)
         kept, expected = kept[left], expected[:, left[:, None], left]

@@ -40,7 +40,7 @@ regard to the clusters; puts everything together; everything apart; could be of 
 INSIDE, BETWEEN = (6.0, 1.0), (1.0, 6.0)
 OTHERS = {RANDOM: (1.0, 1.0), ONE_GROUP: (40.0, 1.0), ALL_APART: (1.0, 40.0)}
 # Kinds are said of workers for whom they are at least this probable.
-SURE = 0.8
+CERTAIN = 0.8
 # Most active workers whose own partitions are tried as those of a group.
 SEEDS = 60
 ROUNDS = 20
@@ -248,7 +248,7 @@ class _Search:
         members = self.members(state, heard) if len(heard) else np.zeros((0, G + len(OTHERS)))
         chance = members.max(axis=1) if len(heard) else np.zeros(0)
         choice = members.argmax(axis=1) if len(heard) else np.zeros(0, dtype=np.int64)
-        sure = chance >= SURE
+        sure = chance >= CERTAIN
         sizes = np.bincount(choice[sure & (choice < G)], minlength=G)
         order = [int(g) for g in np.argsort(-sizes, kind="stable") if sizes[g] > 1]
         number = {g: place for place, g in enumerate(order, start=1)}

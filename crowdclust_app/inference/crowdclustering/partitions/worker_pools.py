@@ -16,43 +16,43 @@ from crowdclust_app.inference.crowdclustering.model.data import PairLabelData
 from crowdclust_app.inference.crowdclustering.selection.prediction import Placement, same_probabilities
 
 # Up to so many workers each has a table of their own: at 50 clusters it takes 8 MB a table.
-MOST_JUDGES = 400
+MOST_POOLS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class PooledWorkers:
-    """Labels and positions as clusters are held against them: by `P` judges, each one worker or several.
+    """Labels and positions as clusters are held against them: by `P` pools of one worker or several.
 
     Parameters
     ----------
     labels
-        The responses; `workers` are judges, and no longer ascending where several workers are one.
+        The responses; `workers` are pools, and no longer ascending where several workers are one.
     placement
-        Positions, and judges in place of workers.
-    judge_of : ndarray of shape (J,)
-        Judge of each worker.
+        Positions, and pools in place of workers.
+    pool_of : ndarray of shape (J,)
+        Pool of each worker.
     """
 
     labels: PairLabelData
     placement: Placement
-    judge_of: Ints
+    pool_of: Ints
 
     def expect(self, partition: Ints) -> Floats:
-        """Probability that each judge puts items of two clusters together, by the model; (P, K, K)."""
+        """Probability that each pool puts items of two clusters together, by the model; (P, K, K)."""
         return same_probabilities(self.placement, partition)
 
 
-def pool_workers(labels: PairLabelData, placement: Placement, most: int = MOST_JUDGES) -> PooledWorkers:
+def pool_workers(labels: PairLabelData, placement: Placement, most: int = MOST_POOLS) -> PooledWorkers:
     """Take workers who are alike for one, where there are more than `most`."""
     if labels.n_workers <= most:
         return PooledWorkers(labels, placement, np.arange(labels.n_workers))
-    judge_of = alike(np.column_stack([vech(placement.weights), placement.biases]), most)
-    count = int(judge_of.max()) + 1
-    weights, weight_variances = pooled(placement.weights, placement.weight_variances, judge_of, count)
-    biases, bias_variances = pooled(placement.biases, placement.bias_variances, judge_of, count)
-    half_labels = np.asarray(np.bincount(judge_of, labels.half_labels, minlength=count), dtype=np.float64)
+    pool_of = alike(np.column_stack([vech(placement.weights), placement.biases]), most)
+    count = int(pool_of.max()) + 1
+    weights, weight_variances = pooled(placement.weights, placement.weight_variances, pool_of, count)
+    biases, bias_variances = pooled(placement.biases, placement.bias_variances, pool_of, count)
+    half_labels = np.asarray(np.bincount(pool_of, labels.half_labels, minlength=count), dtype=np.float64)
     return PooledWorkers(
-        replace(labels, n_workers=count, workers=judge_of[labels.workers], half_labels=half_labels),
+        replace(labels, n_workers=count, workers=pool_of[labels.workers], half_labels=half_labels),
         replace(
             placement,
             weights=weights,
@@ -60,7 +60,7 @@ def pool_workers(labels: PairLabelData, placement: Placement, most: int = MOST_J
             biases=biases,
             bias_variances=bias_variances,
         ),
-        judge_of,
+        pool_of,
     )
 
 

@@ -1,4 +1,4 @@
-"""Whole responses are held out, a fold at a time, and predicted by the others (docs/model.md, sections 8 and 9).
+"""Cross-validation: whole responses are held out, a fold at a time, and predicted by the others (docs/model.md, 9.3).
 
 What predicts them is fitted layer by layer to the others alone; `choosing` chooses by the scores.
 """
@@ -23,7 +23,7 @@ from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.schedule import HELD_OUT, Reporter, Snapshot, run_layers
 from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
 from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities import usual_temperature
-from crowdclust_app.inference.crowdclustering.partitions.exchanging import FEW_ROUNDS, exchanged, pays
+from crowdclust_app.inference.crowdclustering.partitions.exchanging import FEW_ROUNDS, exchanged, exchanges_pay
 from crowdclust_app.inference.crowdclustering.partitions.merging import chain_of_partitions
 from crowdclust_app.inference.crowdclustering.partitions.refinement import (
     best_partition,
@@ -38,18 +38,18 @@ from crowdclust_app.inference.crowdclustering.selection.prediction import (
     HeldOutScores,
     Placement,
     base_rates,
+    concatenated,
     placement_of,
     score_probable,
     score_table,
-    together,
 )
 
-# How much of independent decisions the labels of responses may be.
+# The temperatures that are tried: which part of its labels' evidence an item's probabilities are made of.
 TEMPERATURES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01)
 # Decisions in the labels of one item in one response while settings are compared: what predicts held-out responses of
 # simulated campaigns best; with fewer, small clusters are blurred.
 DECISIONS = 4.0
-# Responses of a fold by which the temperature is told.
+# Responses of a fold by which the temperature is chosen.
 ENOUGH_RESPONSES = 300
 # With so many held-out pair labels another fold says nothing new: a large campaign needs one fold, a small one all.
 ENOUGH_LABELS = 40_000
@@ -149,8 +149,8 @@ def can_hold_out(table: ResponseTable) -> bool:
 
 
 @dataclass(slots=True)
-class Trials:
-    """Fits to all folds but one, made when they are asked for, and what they predict.
+class CrossValidation:
+    """Fits to all folds but one, made when first needed, and how well they predict the fold left out.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class Trials:
     fold_of: Ints = field(init=False)
     tests: list[ResponseTable] = field(init=False)
     _placed: dict[tuple[int, float, int], Placement] = field(init=False, default_factory=dict)
-    _crowds: dict[tuple[int, float, int], PooledWorkers] = field(init=False, default_factory=dict)
+    _pooled: dict[tuple[int, float, int], PooledWorkers] = field(init=False, default_factory=dict)
     _chains: dict[tuple[int, float, int], dict[int, Ints]] = field(init=False, default_factory=dict)
     _exchanged: dict[tuple[int, float, int, int], Ints] = field(init=False, default_factory=dict)
     _scored: dict[tuple[int, float, int, str | int, bool], HeldOutScores] = field(init=False, default_factory=dict)
@@ -189,12 +189,12 @@ class Trials:
         self.tests = [self.table.take(self.fold_of == fold) for fold in range(self.folds)]
 
     def check(self) -> None:
-        """Raise `Cancelled` when nobody wants the result any more."""
+        """Raise `Cancelled` when the fit was cancelled."""
         if self.cancel is not None:
             self.cancel.check()
 
-    def tell(self, settings: ResolvedSettings, clusters: Literal["bound"] | int) -> None:
-        """Say which number of clusters is tried, 0 for those of the bound."""
+    def report(self, settings: ResolvedSettings, clusters: Literal["bound"] | int) -> None:
+        """Report which number of clusters is tried, 0 for those of the bound."""
         if self.progress is not None:
             number = clusters if isinstance(clusters, int) else 0
             most, seconds = max(self.planned, self.done), time.perf_counter() - self.began
@@ -229,90 +229,90 @@ class Trials:
         return min(len(placement.shown) for placement in self.placements(settings, folds))
 
     def scores(
-        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, folds: Sequence[int], closer: bool = False
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, folds: Sequence[int], exchange: bool = False
     ) -> HeldOutScores:
-        """How these folds are predicted with that many clusters, which may be looked at more closely (`refined`)."""
+        """How these folds are predicted with that many clusters, improved by exchanging some of them if asked for."""
         self.placements(settings, folds)
-        return together([self._score(settings, clusters, fold, closer) for fold in folds])
+        return concatenated([self._score(settings, clusters, fold, exchange) for fold in folds])
 
     def _score(
-        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, fold: int, closer: bool
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, fold: int, exchange: bool
     ) -> HeldOutScores:
-        closer = closer and can_be_better(self.crowd(settings, fold).labels, clusters)
-        key = (settings.dimensions, settings.label_weight, fold, clusters, closer)
+        exchange = exchange and exchanges_can_help(self.pooled(settings, fold).labels, clusters)
+        key = (settings.dimensions, settings.label_weight, fold, clusters, exchange)
         if key not in self._scored:
-            self.tell(settings, clusters)
-            crowd = self.crowd(settings, fold)
-            partition, rates = self.refined(settings, clusters, fold, closer)
+            self.report(settings, clusters)
+            pooled = self.pooled(settings, fold)
+            partition, rates = self.refined(settings, clusters, fold, exchange)
             test = self.tests[fold]
             if clusters == "bound":
-                spread = crowd.placement.spread_out(partition)
-                self._scored[key] = score_table(test, spread, rates, crowd.judge_of)
+                spread = pooled.placement.spread_out(partition)
+                self._scored[key] = score_table(test, spread, rates, pooled.pool_of)
             else:
-                probable = self.probable(crowd, partition, rates, [usual_temperature(crowd.labels, DECISIONS)])
-                self._scored[key] = score_probable(test, next(probable), rates, crowd.judge_of)
+                probable = self.probable(pooled, partition, rates, [usual_temperature(pooled.labels, DECISIONS)])
+                self._scored[key] = score_probable(test, next(probable), rates, pooled.pool_of)
         return self._scored[key]
 
     def probable(
-        self, crowd: PooledWorkers, partition: Ints, rates: Floats, temperatures: Sequence[float]
+        self, pooled: PooledWorkers, partition: Ints, rates: Floats, temperatures: Sequence[float]
     ) -> Iterator[Floats]:
         """Probabilities of the clusters for all items at each temperature, -1 for those not shown; (N, K)."""
-        evidence = evidence_of(crowd.labels, partition, rates)
+        evidence = evidence_of(pooled.labels, partition, rates)
         shares = log_shares(partition, rates.shape[1])
         for temperature in temperatures:
             self.check()
             memberships = np.full((self.table.n_items, rates.shape[1]), -1.0)
-            memberships[crowd.placement.shown] = tempered(evidence, shares, temperature)
+            memberships[pooled.placement.shown] = tempered(evidence, shares, temperature)
             yield memberships
 
-    def crowd(self, settings: ResolvedSettings, fold: int) -> PooledWorkers:
-        """The rest of a fold as clusters are held against it."""
+    def pooled(self, settings: ResolvedSettings, fold: int) -> PooledWorkers:
+        """The responses outside a fold, alike workers pooled, against which partitions are scored."""
         key = (settings.dimensions, settings.label_weight, fold)
-        if key not in self._crowds:
+        if key not in self._pooled:
             labels = labels_of(self.train(fold), settings.consensus)
-            self._crowds[key] = pool_workers(labels, self.placement(settings, fold))
-        return self._crowds[key]
+            self._pooled[key] = pool_workers(labels, self.placement(settings, fold))
+        return self._pooled[key]
 
     def refined(
-        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, fold: int, closer: bool = False
+        self, settings: ResolvedSettings, clusters: Literal["bound"] | int, fold: int, exchange: bool = False
     ) -> tuple[Ints, Floats]:
-        """Clusters of the items that the rest of a fold has seen, (n,), and the judges' rates between them, (P, K, K).
+        """Clusters of the items that the rest of a fold has seen, (n,), and the pools' rates between them, (P, K, K).
 
-        Where the bound says how many clusters there are, they are the mixture's and the rates are the model's. With a
-        `closer` look clusters are exchanged as long as that pays.
+        Where the bound says how many clusters there are, they are the mixture's and the rates are the model's. With
+        `exchange` clusters are exchanged as long as that makes the labels likelier.
         """
         self.check()
-        crowd = self.crowd(settings, fold)
-        labels, places = crowd.labels, crowd.placement.places
+        pooled = self.pooled(settings, fold)
+        labels, places = pooled.labels, pooled.placement.places
         if clusters == "bound":
-            partition = partition_by_bound(crowd.placement.mean, crowd.placement.variance, settings, self.check)
-            return partition, crowd.expect(partition)
+            partition = partition_by_bound(pooled.placement.mean, pooled.placement.variance, settings, self.check)
+            return partition, pooled.expect(partition)
         key = (settings.dimensions, settings.label_weight, fold)
         if key not in self._chains:
-            self._chains[key] = chain_of_partitions(labels, places, settings.seed, crowd.expect, self.check)
+            self._chains[key] = chain_of_partitions(labels, places, settings.seed, pooled.expect, self.check)
         chain = self._chains[key]
         if clusters not in chain:
-            refined = best_partition(labels, places, clusters, settings.seed, crowd.expect, self.check)
+            refined = best_partition(labels, places, clusters, settings.seed, pooled.expect, self.check)
             chain[clusters] = refined.partition
         partition = chain[clusters]
-        if closer and can_be_better(labels, clusters):
+        if exchange and exchanges_can_help(labels, clusters):
             best = (*key, clusters)
             if best not in self._exchanged:
                 self._exchanged[best] = exchanged(
-                    labels, partition, settings.seed, crowd.expect, self.check, FEW_ROUNDS
+                    labels, partition, settings.seed, pooled.expect, self.check, FEW_ROUNDS
                 )
             partition = self._exchanged[best]
-        return partition, worker_rates(labels, partition, crowd.expect(partition))
+        return partition, worker_rates(labels, partition, pooled.expect(partition))
 
     def temperature(self, settings: ResolvedSettings, clusters: int) -> float:
         """How much of independent decisions the labels are: that with which probable clusters predict best."""
         sums = np.zeros(len(TEMPERATURES))
         for fold in range(self.folds):
-            crowd = self.crowd(settings, fold)
-            partition, rates = self.refined(settings, clusters, fold, closer=True)
-            test = some_of(self.tests[fold])
-            for place, memberships in enumerate(self.probable(crowd, partition, rates, TEMPERATURES)):
-                sums[place] += score_probable(test, memberships, rates, crowd.judge_of).loglik.sum()
+            pooled = self.pooled(settings, fold)
+            partition, rates = self.refined(settings, clusters, fold, exchange=True)
+            test = subsample(self.tests[fold])
+            for place, memberships in enumerate(self.probable(pooled, partition, rates, TEMPERATURES)):
+                sums[place] += score_probable(test, memberships, rates, pooled.pool_of).loglik.sum()
         return float(TEMPERATURES[int(np.argmax(sums))])
 
     def base_scores(self) -> tuple[HeldOutScores, HeldOutScores]:
@@ -324,7 +324,7 @@ class Trials:
             cluster[labels_of(train, consensus=True).shown] = 0
             random.append(score_table(self.tests[fold], cluster, base_rates(train)[:, None, None]))
             one_group.append(score_table(self.tests[fold], cluster, np.full((1, 1, 1), ONE_GROUP_RATE)))
-        return together(random), together(one_group)
+        return concatenated(random), concatenated(one_group)
 
 
 def place_items(
@@ -338,20 +338,20 @@ def place_items(
     parallel: Parallel,
 ) -> Placement:
     """Fit layer by layer, from the spectral start: fit `number` of at most so many, as a task for `Parallel.each`."""
-    reporter = Reporter(number, most, began, progress, None, all_of_it=HELD_OUT, parallel=parallel)
+    reporter = Reporter(number, most, began, progress, None, told_phase=HELD_OUT, parallel=parallel)
     labels = labels_of(table, settings.consensus)
     origin = start_positions(labels, settings.dimensions, 0, settings.seed)
-    beliefs = VariationalPosterior.at_positions(labels, settings, origin.copy(), parallel)
-    run_layers(beliefs, reporter)
-    return placement_of(beliefs, table.n_items, origin)
+    posterior = VariationalPosterior.at_positions(labels, settings, origin.copy(), parallel)
+    run_layers(posterior, reporter)
+    return placement_of(posterior, table.n_items, origin)
 
 
-def can_be_better(labels: PairLabelData, clusters: Literal["bound"] | int) -> bool:
+def exchanges_can_help(labels: PairLabelData, clusters: Literal["bound"] | int) -> bool:
     """Whether exchanging clusters may lead to better ones of that number."""
-    return clusters not in ("bound", 1) and pays(labels)
+    return clusters not in ("bound", 1) and exchanges_pay(labels)
 
 
-def some_of(table: ResponseTable) -> ResponseTable:
+def subsample(table: ResponseTable) -> ResponseTable:
     """At most `ENOUGH_RESPONSES` of the responses, evenly over the table."""
     step = max(1, table.n_responses // ENOUGH_RESPONSES)
     return table.take(np.arange(0, table.n_responses, step))

@@ -89,22 +89,22 @@ class HeldOutScores:
         return float(self.loglik.sum() / total) if total > 0 else -float(np.log(2.0))
 
 
-def placement_of(beliefs: VariationalPosterior, n_items: int, origin: Floats | None = None) -> Placement:
+def placement_of(posterior: VariationalPosterior, n_items: int, origin: Floats | None = None) -> Placement:
     """Keep what predictions need."""
     return Placement(
         n_items,
-        beliefs.labels.shown,
-        beliefs.mean,
-        beliefs.variance,
-        beliefs.weights,
-        beliefs.weight_variances,
-        beliefs.biases,
-        beliefs.bias_variances,
+        posterior.labels.shown,
+        posterior.mean,
+        posterior.variance,
+        posterior.weights,
+        posterior.weight_variances,
+        posterior.biases,
+        posterior.bias_variances,
         origin,
     )
 
 
-def together(scores: list[HeldOutScores]) -> HeldOutScores:
+def concatenated(scores: list[HeldOutScores]) -> HeldOutScores:
     """The scores of several sets of responses, one after the other."""
     return HeldOutScores(
         *(np.concatenate([getattr(part, name) for part in scores]) for name in ("loglik", "pairs", "right"))
@@ -143,7 +143,7 @@ def same_probabilities(placement: Placement, partition: Ints) -> Floats:
 
 
 def score_table(
-    table: ResponseTable, cluster: Ints, probabilities: Floats, judge_of: Ints | None = None
+    table: ResponseTable, cluster: Ints, probabilities: Floats, pool_of: Ints | None = None
 ) -> HeldOutScores:
     """Score every response of a table.
 
@@ -155,17 +155,17 @@ def score_table(
         Cluster of each item, -1 for none.
     probabilities : ndarray of shape (P, K, K)
         Of "same"; with a `P` of 1 they are everybody's.
-    judge_of : ndarray of shape (J,)
+    pool_of : ndarray of shape (J,)
         Which of these are each worker's; None where each worker has some.
     """
     chance = np.clip(probabilities, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-    judges = judges_of(table, len(chance), judge_of)
+    pools = pools_of(table, len(chance), pool_of)
     scores = HeldOutScores(*(np.empty(table.n_responses) for _ in range(3)))
     score_responses(
         table.response_ptr,
         table.items,
         table.groups,
-        judges,
+        pools,
         cluster,
         np.log(chance),
         np.log1p(-chance),
@@ -177,7 +177,7 @@ def score_table(
 
 
 def score_probable(
-    table: ResponseTable, memberships: Floats, rates: Floats, judge_of: Ints | None = None
+    table: ResponseTable, memberships: Floats, rates: Floats, pool_of: Ints | None = None
 ) -> HeldOutScores:
     """Score every response of a table where items are in clusters with some probability.
 
@@ -187,16 +187,16 @@ def score_probable(
         Responses that had no part in what predicts them.
     memberships : ndarray of shape (N, K)
         Probabilities of the clusters; -1 for an item in none.
-    rates, judge_of
-        As `probabilities` and `judge_of` of `score_table`.
+    rates, pool_of
+        As `probabilities` and `pool_of` of `score_table`.
     """
-    judges = judges_of(table, len(rates), judge_of)
+    pools = pools_of(table, len(rates), pool_of)
     scores = HeldOutScores(*(np.empty(table.n_responses) for _ in range(3)))
     score_memberships(
         table.response_ptr,
         table.items,
         table.groups,
-        judges,
+        pools,
         memberships,
         rates,
         LEAST_PROBABILITY,
@@ -207,11 +207,11 @@ def score_probable(
     return scores
 
 
-def judges_of(table: ResponseTable, judges: int, judge_of: Ints | None) -> Ints:
-    """Whose probabilities count for each response, of so many judges; (R,)."""
-    if judges == 1:
+def pools_of(table: ResponseTable, pools: int, pool_of: Ints | None) -> Ints:
+    """Whose probabilities count for each response, of so many pools; (R,)."""
+    if pools == 1:
         return np.zeros_like(table.worker_of_response)
-    return table.worker_of_response if judge_of is None else judge_of[table.worker_of_response]
+    return table.worker_of_response if pool_of is None else pool_of[table.worker_of_response]
 
 
 def base_rates(table: ResponseTable) -> Floats:

@@ -11,7 +11,13 @@ from numba import njit
 from crowdclust_app.inference.crowdclustering.kernels.arrays import IGNORED, LANES
 from crowdclust_app.inference.crowdclustering.kernels.vectors import squares_to_bound_terms, squares_to_curvatures
 from crowdclust_app.inference.crowdclustering.model import mixture
-from crowdclust_app.inference.crowdclustering.model.bound import layer_divergence, position_entropy, worker_divergence
+from crowdclust_app.inference.crowdclustering.model.bound import (
+    layer_divergence,
+    lower_bound,
+    position_entropy,
+    prior_terms,
+    worker_divergence,
+)
 
 FALL = 1e-9
 
@@ -45,60 +51,77 @@ class Watch:
         self.before = now
 
 
-def beliefs_of(table, dimensions, weight, seed):
-    return slow.random_beliefs(np.random.default_rng(seed), table, dimensions, label_weight=weight)
+def posterior_of(table, dimensions, weight, seed):
+    return slow.random_posterior(np.random.default_rng(seed), table, dimensions, label_weight=weight)
 
 
-def likelihood(beliefs):
-    return float(beliefs.sum_labels()[:, 2].sum()) - worker_divergence(beliefs)
+def bound_of(posterior, mixture_bound=None):
+    return lower_bound(posterior.sum_labels(), prior_terms(posterior, mixture_bound))
+
+
+@settings(max_examples=20, deadline=None)
+@given(campaigns(), st.sampled_from([1.0, 0.2]), st.integers(0, 1000))
+def test_the_bound_is_the_sum_of_its_terms(table, weight, seed):
+    posterior = posterior_of(table, 2, weight, seed)
+    labels = slow.likelihood_bound(posterior) - worker_divergence(posterior)
+    np.testing.assert_allclose(bound_of(posterior), labels - layer_divergence(posterior), rtol=1e-10)
+    np.testing.assert_allclose(bound_of(posterior, -3.5), labels + position_entropy(posterior) - 3.5, rtol=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(campaigns(), st.integers(0, 1000))
+def test_the_sums_of_an_update_give_the_bound_before_it(table, seed):
+    posterior = posterior_of(table, 2, 1.0, seed)
+    before, prior = bound_of(posterior), prior_terms(posterior)
+    np.testing.assert_allclose(lower_bound(posterior.update_weights(), prior), before, rtol=1e-10)
 
 
 @settings(max_examples=40, deadline=None)
 @given(campaigns(), st.sampled_from([1, 2, 4]), st.sampled_from([1.0, 0.2]), st.integers(0, 1000))
 def test_the_bound_never_falls_layer_by_layer(table, dimensions, weight, seed):
-    beliefs = beliefs_of(table, dimensions, weight, seed)
-    n = beliefs.labels.n_items
-    check_rise = Watch(lambda: likelihood(beliefs) - layer_divergence(beliefs))
+    posterior = posterior_of(table, dimensions, weight, seed)
+    n = posterior.labels.n_items
+    check_rise = Watch(lambda: bound_of(posterior))
     for _ in range(6):
-        beliefs.update_items(np.repeat(np.eye(dimensions)[None], n, axis=0), np.zeros((n, dimensions)))
+        posterior.update_items(np.repeat(np.eye(dimensions)[None], n, axis=0), np.zeros((n, dimensions)))
         check_rise("items")
-        beliefs.update_weights()
+        posterior.update_weights()
         check_rise("weights")
-        beliefs.update_biases(beliefs.sum_labels())
+        posterior.update_biases(posterior.sum_labels())
         check_rise("biases")
 
 
 @settings(max_examples=40, deadline=None)
 @given(campaigns(), st.sampled_from([1, 2, 4]), st.sampled_from([1.0, 0.2]), st.integers(0, 1000))
 def test_the_bound_never_falls_jointly(table, dimensions, weight, seed):
-    beliefs = beliefs_of(table, dimensions, weight, seed)
-    priors = beliefs.settings
-    n = beliefs.labels.n_items
+    posterior = posterior_of(table, dimensions, weight, seed)
+    priors = posterior.settings
+    n = posterior.labels.n_items
     q = np.random.default_rng(seed).dirichlet(np.ones(3), size=n)
     mix = mixture.refresh_memberships(
-        mixture.fit_components(q, beliefs.mean, beliefs.variance, priors), beliefs.mean, beliefs.variance
+        mixture.fit_components(q, posterior.mean, posterior.variance, priors), posterior.mean, posterior.variance
     )[0]
 
     def value():
         # holds for old memberships too
-        rho = mixture.log_responsibilities(mix, beliefs.mean, beliefs.variance)
+        rho = mixture.log_responsibilities(mix, posterior.mean, posterior.variance)
         q = np.maximum(mix.memberships, 1e-300)
         of_mixture = float(np.sum(mix.memberships * (rho - np.log(q))))
         of_mixture -= mixture.stick_divergence(mix, priors.concentration)
         of_mixture -= mixture.component_divergence(mix, priors)
-        return likelihood(beliefs) + of_mixture + position_entropy(beliefs)
+        return bound_of(posterior, of_mixture)
 
     check_rise = Watch(value)
     for _ in range(6):
-        beliefs.update_items(*mixture.position_prior(mix))
+        posterior.update_items(*mixture.position_prior(mix))
         check_rise("items")
-        mix, _ = mixture.refresh_memberships(mix, beliefs.mean, beliefs.variance)
+        mix, _ = mixture.refresh_memberships(mix, posterior.mean, posterior.variance)
         check_rise("memberships")
-        mix = mixture.fit_components(mix.memberships, beliefs.mean, beliefs.variance, priors)
+        mix = mixture.fit_components(mix.memberships, posterior.mean, posterior.variance, priors)
         check_rise("components")
-        beliefs.update_weights()
+        posterior.update_weights()
         check_rise("weights")
-        beliefs.update_biases(beliefs.sum_labels())
+        posterior.update_biases(posterior.sum_labels())
         check_rise("biases")
 
 

@@ -417,11 +417,11 @@ def test_parameters_stay_as_they_were_given():
 
 def test_with_a_number_of_clusters_the_start_that_keeps_most_of_them_wins() -> None:
     def ended(clusters: int | str, found: int, bound: float) -> StartResult:
-        beliefs = SimpleNamespace(settings=SimpleNamespace(n_clusters=clusters))
+        posterior = SimpleNamespace(settings=SimpleNamespace(n_clusters=clusters))
         mixture = SimpleNamespace(memberships=np.eye(4)[np.arange(8) % found])
-        return StartResult(beliefs, mixture, beliefs, mixture, bound, 1, True, 1, ())
+        return StartResult(posterior, mixture, posterior, mixture, bound, 1, True, 1, ())
 
     asked_for = [ended(4, 2, -1.0), ended(4, 4, -3.0), ended(4, 4, -2.0)]
-    assert max(asked_for, key=lambda one: one.merit) is asked_for[2]
+    assert max(asked_for, key=lambda one: one.score) is asked_for[2]
     left_open = [ended("bound", 2, -1.0), ended("bound", 4, -2.0)]
-    assert max(left_open, key=lambda one: one.merit) is left_open[0]
+    assert max(left_open, key=lambda one: one.score) is left_open[0]

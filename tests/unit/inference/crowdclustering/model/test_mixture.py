@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,11 +73,11 @@ def test_fresh_memberships_are_the_best_and_make_both_forms_of_the_bound_equal()
     random = np.random.default_rng(5)
     settings = settings_for(2)
     mean, variance, _ = blobs(random, (8, 8), 2, apart=1.0)
-    mix, bound = mixture.one_round(random.dirichlet(np.ones(3), size=len(mean)), mean, variance, settings)
+    mix, bound = mixture.update_mixture(random.dirichlet(np.ones(3), size=len(mean)), mean, variance, settings)
     np.testing.assert_allclose(bound, general_bound(mix, mean, variance, settings), rtol=1e-12)
     for _ in range(5):
         other = 0.9 * mix.memberships + 0.1 * random.dirichlet(np.ones(3), size=len(mean))
-        assert general_bound(mixture.with_memberships(mix, other), mean, variance, settings) < bound
+        assert general_bound(replace(mix, memberships=other), mean, variance, settings) < bound
 
 
 @pytest.mark.parametrize("dimensions", [1, 3])
@@ -84,7 +85,7 @@ def test_one_component_and_certain_positions_give_the_exact_evidence(dimensions)
     random = np.random.default_rng(11)
     settings = settings_for(dimensions, concentration=2.5, mean_precision=0.2, scale=0.7, degrees_of_freedom=6.5)
     mean = random.normal(size=(9, dimensions))
-    _, bound = mixture.one_round(np.ones((9, 1)), mean, np.zeros_like(mean), settings)
+    _, bound = mixture.update_mixture(np.ones((9, 1)), mean, np.zeros_like(mean), settings)
     # point after point from the predictive Student t
     expected = betaln(1.0 + 9, settings.concentration) - betaln(1.0, settings.concentration)
     for n in range(9):
@@ -105,7 +106,7 @@ def test_rounds_never_lower_the_bound_and_sort_by_mass():
     q = random.dirichlet(np.ones(6), size=len(mean))
     before = -np.inf
     for _ in range(30):
-        mix, bound = mixture.one_round(q, mean, variance, settings)
+        mix, bound = mixture.update_mixture(q, mean, variance, settings)
         assert bound >= before - 1e-9 * abs(bound)
         # sticks are in the order of the mass that they were updated from
         counts = mix.sticks[:, 0]
@@ -117,7 +118,7 @@ def test_the_positions_prior_is_the_gradient_of_the_bound():
     random = np.random.default_rng(8)
     settings = settings_for(2)
     mean, variance, _ = blobs(random, (5, 5), 2, apart=1.0)
-    mix, _ = mixture.one_round(random.dirichlet(np.ones(2), size=len(mean)), mean, variance, settings)
+    mix, _ = mixture.update_mixture(random.dirichlet(np.ones(2), size=len(mean)), mean, variance, settings)
     precision, shift = mixture.position_prior(mix)
 
     def value():
@@ -165,7 +166,7 @@ def test_revision_drops_what_is_empty_and_merges_what_was_cut():
     # every blob cut in two at random, and a component with nothing
     halves[np.arange(len(truth)), 2 * truth + random.integers(0, 2, len(truth))] = 1.0
     q = np.column_stack([halves, np.zeros(len(truth))])
-    mix, bound = mixture.one_round(q, mean, variance, settings)
+    mix, bound = mixture.update_mixture(q, mean, variance, settings)
     better, reached = component_search.simplify(mix, bound, mean, variance, settings, no_check)
     assert better.size == 3
     assert reached > bound
@@ -201,7 +202,7 @@ def test_growth_ends_although_empty_components_raise_the_bound():
 def test_expected_weights_are_shares_in_the_order_of_the_sticks():
     random = np.random.default_rng(4)
     mean, variance, truth = blobs(random, (30, 15, 5))
-    mix, _ = mixture.one_round(np.eye(3)[truth], mean, variance, settings_for(3))
+    mix, _ = mixture.update_mixture(np.eye(3)[truth], mean, variance, settings_for(3))
     weights = mixture.expected_weights(mix)
     np.testing.assert_allclose(weights.sum(), 1.0)
     np.testing.assert_allclose(weights, [0.6, 0.3, 0.1], atol=0.05)

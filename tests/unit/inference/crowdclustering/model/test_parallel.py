@@ -38,7 +38,7 @@ def table():
 
 
 def beliefs_of(table, dimensions=3, seed=0):
-    return slow.random_beliefs(np.random.default_rng(seed), table, dimensions, label_weight=0.5)
+    return slow.random_posterior(np.random.default_rng(seed), table, dimensions, label_weight=0.5)
 
 
 def sparse_table(seed=0):
@@ -47,20 +47,20 @@ def sparse_table(seed=0):
 
 
 def test_items_of_a_step_never_meet_and_each_has_its_turn(shared, table):
-    beliefs = beliefs_of(table)
-    assert beliefs.order.independent
-    assert sorted(beliefs.order.items) == list(range(beliefs.labels.n_items))
-    meet = {frozenset((a, b)) for a, b, _, _ in slow.expand(beliefs.labels)}
-    steps = [beliefs.order.items[a:b].tolist() for a, b in itertools.pairwise(beliefs.order.steps)]
+    posterior = beliefs_of(table)
+    assert posterior.order.independent
+    assert sorted(posterior.order.items) == list(range(posterior.labels.n_items))
+    meet = {frozenset((a, b)) for a, b, _, _ in slow.expand(posterior.labels)}
+    steps = [posterior.order.items[a:b].tolist() for a, b in itertools.pairwise(posterior.order.steps)]
     assert max(map(len, steps)) > 5
     assert not [pair for step in steps for pair in itertools.combinations(step, 2) if frozenset(pair) in meet]
 
 
 def test_a_small_campaign_is_gone_through_in_its_own_order(table):
-    beliefs = beliefs_of(table)
-    assert not beliefs.order.independent
-    np.testing.assert_array_equal(beliefs.order.items, np.arange(beliefs.labels.n_items))
-    assert len(beliefs.order.chunk_workers) == len(beliefs.labels.answered)
+    posterior = beliefs_of(table)
+    assert not posterior.order.independent
+    np.testing.assert_array_equal(posterior.order.items, np.arange(posterior.labels.n_items))
+    assert len(posterior.order.chunk_workers) == len(posterior.labels.answered)
 
 
 def test_a_shared_sweep_is_that_of_one_item_after_another(shared):
@@ -83,26 +83,26 @@ def test_a_shared_sweep_is_that_of_one_item_after_another(shared):
 def test_sums_in_chunks_are_those_label_by_label(shared):
     random = np.random.default_rng(4)
     table = slow.random_table(random, n_items=20, n_workers=2, sizes=(12, 9, 14, 11, 13))
-    beliefs = beliefs_of(table)
-    assert len(beliefs.order.chunk_workers) > 2
-    np.testing.assert_allclose(beliefs.sum_labels()[:, 2].sum(), slow.likelihood_bound(beliefs), **EXACT)
-    beliefs.prior = type(beliefs.prior)(np.zeros(6), np.full(6, beliefs.settings.weight_variance), 0.0, 10.0)
-    mean, variance = slow.worker_update(beliefs)
-    beliefs.update_weights()
-    np.testing.assert_allclose(beliefs.weights[:, *np.triu_indices(3)], mean, **EXACT)
-    np.testing.assert_allclose(beliefs.weight_variances[:, *np.triu_indices(3)], variance, **EXACT)
+    posterior = beliefs_of(table)
+    assert len(posterior.order.chunk_workers) > 2
+    np.testing.assert_allclose(posterior.sum_labels()[:, 2].sum(), slow.likelihood_bound(posterior), **EXACT)
+    posterior.prior = type(posterior.prior)(np.zeros(6), np.full(6, posterior.settings.weight_variance), 0.0, 10.0)
+    mean, variance = slow.worker_update(posterior)
+    posterior.update_weights()
+    np.testing.assert_allclose(posterior.weights[:, *np.triu_indices(3)], mean, **EXACT)
+    np.testing.assert_allclose(posterior.weight_variances[:, *np.triu_indices(3)], variance, **EXACT)
 
 
 def test_the_pass_that_moves_the_weights_serves_the_biases_and_tells_the_bound_before():
-    beliefs = beliefs_of(sparse_table(1))
-    _, square = slow.all_moments(beliefs)
-    before = slow.likelihood_bound(beliefs)
-    sums = beliefs.update_weights()
+    posterior = beliefs_of(sparse_table(1))
+    _, square = slow.all_moments(posterior)
+    before = slow.likelihood_bound(posterior)
+    sums = posterior.update_weights()
     np.testing.assert_allclose(sums[:, 2].sum(), before, **EXACT)
     # section 5 with the new weights, and every lambda as it was
     curved, pulled = np.zeros(3), np.zeros(3)
-    for (a, b, j, label), delta in zip(slow.expand(beliefs.labels), np.sqrt(square), strict=True):
-        inner = beliefs.mean[a] @ beliefs.weights[j] @ beliefs.mean[b]
+    for (a, b, j, label), delta in zip(slow.expand(posterior.labels), np.sqrt(square), strict=True):
+        inner = posterior.mean[a] @ posterior.weights[j] @ posterior.mean[b]
         curved[j] += 0.5 * slow.curvature(delta)
         pulled[j] += 0.5 * (label / 2 + 2 * slow.curvature(delta) * inner)
     np.testing.assert_allclose(sums[:, 0], curved, **EXACT)
@@ -113,9 +113,9 @@ def test_responses_to_the_same_items_share_a_tile():
     table = slow.table_of(
         [(0, {3: 0, 1: 1, 2: 0}), (1, {1: 0, 2: 0, 3: 5}), (2, {1: 0, 2: 1}), (0, {2: 7, 3: 7, 1: 7})]
     )
-    beliefs = beliefs_of(table, 2)
-    assert len(beliefs.tiles.sizes) == 2
-    np.testing.assert_allclose(beliefs.sum_labels()[:, 2].sum(), slow.likelihood_bound(beliefs), **EXACT)
+    posterior = beliefs_of(table, 2)
+    assert len(posterior.tiles.sizes) == 2
+    np.testing.assert_allclose(posterior.sum_labels()[:, 2].sum(), slow.likelihood_bound(posterior), **EXACT)
 
 
 @pytest.mark.parametrize("clusters", ["bound", 4])
@@ -138,7 +138,7 @@ def test_the_number_of_threads_changes_nothing(shared, table, clusters):
 
 def test_a_cancel_stops_within_a_sweep(shared, table):
     token = CancelToken()
-    beliefs = beliefs_of(table)
+    posterior = beliefs_of(table)
     done = []
 
     def check():
@@ -147,16 +147,16 @@ def test_a_cancel_stops_within_a_sweep(shared, table):
             token.cancel()
         token.check()
 
-    beliefs.parallel = Parallel(check=check)
-    n, D = beliefs.mean.shape
-    before = beliefs.mean.copy()
+    posterior.parallel = Parallel(check=check)
+    n, D = posterior.mean.shape
+    before = posterior.mean.copy()
     with pytest.raises(Cancelled):
-        beliefs.update_items(np.repeat(np.eye(D)[None], n, axis=0), np.zeros((n, D)))
-    moved = (beliefs.mean != before).any(axis=1)
+        posterior.update_items(np.repeat(np.eye(D)[None], n, axis=0), np.zeros((n, D)))
+    moved = (posterior.mean != before).any(axis=1)
     assert moved.any()
     assert not moved.all()
     with pytest.raises(Cancelled):
-        beliefs.sum_labels()
+        posterior.sum_labels()
 
 
 def test_an_error_in_one_thread_is_told_when_all_are_done():

@@ -32,23 +32,23 @@ def test_a_part_has_the_moments_of_its_mixture() -> None:
 def test_few_workers_keep_their_own_tables() -> None:
     random = np.random.default_rng(1)
     table = slow.random_table(random)
-    beliefs = slow.random_beliefs(random, table, 2)
-    crowd = pool_workers(beliefs.labels, placement_of(beliefs, table.n_items))
-    assert crowd.labels is beliefs.labels
-    assert crowd.judge_of.tolist() == list(range(beliefs.labels.n_workers))
+    posterior = slow.random_posterior(random, table, 2)
+    pooled = pool_workers(posterior.labels, placement_of(posterior, table.n_items))
+    assert pooled.labels is posterior.labels
+    assert pooled.pool_of.tolist() == list(range(posterior.labels.n_workers))
 
 
 def test_workers_of_one_judge_are_scored_by_its_rates() -> None:
     random = np.random.default_rng(1)
     table = slow.random_table(random, n_workers=7, sizes=(5, 9, 3, 7, 11) * 3)
-    beliefs = slow.random_beliefs(random, table, 2)
-    crowd = pool_workers(beliefs.labels, placement_of(beliefs, table.n_items), most=2)
-    assert crowd.labels.n_workers == crowd.judge_of.max() + 1 == 2
-    assert np.array_equal(crowd.labels.workers, crowd.judge_of[beliefs.labels.workers])
-    assert np.isclose(crowd.labels.half_labels.sum(), beliefs.labels.half_labels.sum())
-    partition = random.integers(0, 3, size=beliefs.labels.n_items)
-    rates = crowd.expect(partition)
-    cluster = crowd.placement.spread_out(partition)
-    own = score_table(table, cluster, rates[crowd.judge_of])
-    shared = score_table(table, cluster, rates, crowd.judge_of)
+    posterior = slow.random_posterior(random, table, 2)
+    pooled = pool_workers(posterior.labels, placement_of(posterior, table.n_items), most=2)
+    assert pooled.labels.n_workers == pooled.pool_of.max() + 1 == 2
+    assert np.array_equal(pooled.labels.workers, pooled.pool_of[posterior.labels.workers])
+    assert np.isclose(pooled.labels.half_labels.sum(), posterior.labels.half_labels.sum())
+    partition = random.integers(0, 3, size=posterior.labels.n_items)
+    rates = pooled.expect(partition)
+    cluster = pooled.placement.spread_out(partition)
+    own = score_table(table, cluster, rates[pooled.pool_of])
+    shared = score_table(table, cluster, rates, pooled.pool_of)
     assert np.array_equal(own.loglik, shared.loglik)

@@ -17,17 +17,17 @@ from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.model.settings import resolved
 from crowdclust_app.inference.crowdclustering.partitions.position_clusters import partition_positions
 from crowdclust_app.inference.crowdclustering.selection.choosing import (
-    NOTHING,
-    PRICE,
-    View,
+    COST_PER_CLUSTER,
+    LEAST_RELATIVE_GAIN,
+    HeldOutView,
     choose,
-    decide,
-    enough,
+    choose_by,
     halves,
+    one_standard_error_rule,
     planned_fits,
     views,
 )
-from crowdclust_app.inference.crowdclustering.selection.heldout import Trials, deal_folds, useful_folds
+from crowdclust_app.inference.crowdclustering.selection.heldout import CrossValidation, deal_folds, useful_folds
 from crowdclust_app.inference.crowdclustering.selection.prediction import (
     HeldOutScores,
     Placement,
@@ -44,9 +44,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.No
 AUTO = {"n_clusters": "heldout", "label_weight": "auto", "worker_prior": "shared", "folds": 5, "n_starts": 1}
 
 
-def trials_of(table, folds=3, **parameters):
+def cross_validation_of(table, folds=3, **parameters):
     model = Crowdclustering.as_published(**{"dimensions": 2, "folds": folds, "layer_rounds": 5, **parameters})
-    return Trials(table, resolved(model._settings()), folds, planned_fits(folds, False, False))
+    return CrossValidation(table, resolved(model._settings()), folds, planned_fits(folds, False, False))
 
 
 @settings(max_examples=50, deadline=None)
@@ -80,20 +80,20 @@ def test_every_response_is_held_out_once_and_repeats_with_it(seed, folds):
 def test_what_is_held_out_has_no_part_in_what_predicts_it():
     random = np.random.default_rng(0)
     table = slow.random_table(random, 12, 3, (5, 6, 7, 4, 8, 6, 5, 7, 6))
-    trials = trials_of(table)
-    placement = trials.placement(trials.settings, 0)
+    validation = cross_validation_of(table)
+    placement = validation.placement(validation.settings, 0)
     # other groups in the held-out responses change nothing
-    held = np.repeat(trials.fold_of == 0, table.sizes)
+    held = np.repeat(validation.fold_of == 0, table.sizes)
     groups = np.where(held, 0, table.groups)
     other = slow.ResponseTable(
         **{name: getattr(table, name) for name in table.__dataclass_fields__ if name != "groups"}, groups=groups
     )
-    again = trials_of(other)
+    again = cross_validation_of(other)
     np.testing.assert_array_equal(again.placement(again.settings, 0).mean, placement.mean)
     assert not np.array_equal(
-        trials_of(other).placement(again.settings, 1).mean, trials.placement(trials.settings, 1).mean
+        cross_validation_of(other).placement(again.settings, 1).mean, validation.placement(validation.settings, 1).mean
     )
-    np.testing.assert_array_equal(base_rates(trials.train(0)), base_rates(again.train(0)))
+    np.testing.assert_array_equal(base_rates(validation.train(0)), base_rates(again.train(0)))
 
 
 def test_probable_clusters_are_scored_as_label_by_label():
@@ -190,38 +190,38 @@ def scores(*per_label):
 
 
 def test_a_cluster_has_to_be_worth_its_price():
-    tried = [(1, scores(-0.70)), (2, scores(-0.50)), (3, scores(-0.50 + 0.9 * PRICE * 0.2))]
-    assert enough(tried) == 1
+    tried = [(1, scores(-0.70)), (2, scores(-0.50)), (3, scores(-0.50 + 0.9 * COST_PER_CLUSTER * 0.2))]
+    assert one_standard_error_rule(tried) == 1
     tried = [(1, scores(-0.70)), (2, scores(-0.50)), (3, scores(-0.48))]
-    assert enough(tried) == 2
+    assert one_standard_error_rule(tried) == 2
     # no gain that is sure
-    assert enough([(1, scores(-0.7, -0.1)), (2, scores(-0.1, -0.69))]) == 0
-    assert enough([(1, scores(-0.7))]) == 0
+    assert one_standard_error_rule([(1, scores(-0.7, -0.1)), (2, scores(-0.1, -0.69))]) == 0
+    assert one_standard_error_rule([(1, scores(-0.7))]) == 0
     # a gain that is sure and next to nothing
-    assert enough([(1, scores(-0.7)), (2, scores(-0.7 + 0.7 * 0.9 * NOTHING))]) == 0
+    assert one_standard_error_rule([(1, scores(-0.7)), (2, scores(-0.7 + 0.7 * 0.9 * LEAST_RELATIVE_GAIN))]) == 0
 
 
 @pytest.mark.parametrize("folds", [3, 1])
 def test_what_is_told_is_chosen_by_other_responses_than_those_it_is_told_of(folds):
     random = np.random.default_rng(7)
     table = slow.random_table(random, 12, 3, tuple(random.integers(4, 8, 30)))
-    trials = trials_of(table, n_clusters="heldout", label_weight="auto")
-    trials.folds = folds
+    validation = cross_validation_of(table, n_clusters="heldout", label_weight="auto")
+    validation.folds = folds
     covered = []
-    for scored, chosen_by in views(trials):
+    for scored, chosen_by in views(validation):
         assert scored.half is None or scored.half == 1 - chosen_by.half
         assert scored.half is not None or not set(scored.folds) & set(chosen_by.folds)
         covered += [(fold, scored.half) for fold in scored.folds]
         # other scores of what is told change nothing about the choice
-        before = decide(trials, chosen_by, True, False, False)
-        for key, kept in list(trials._scored.items()):
+        before = choose_by(validation, chosen_by, True, False, False)
+        for key, kept in list(validation._scored.items()):
             if key[2] in scored.folds:
                 hidden = np.ones(len(kept.pairs), dtype=bool)
                 if scored.half is not None:
-                    hidden = halves(trials, [key[2]]) == scored.half
+                    hidden = halves(validation, [key[2]]) == scored.half
                 other = np.where(hidden, random.normal(size=len(kept.pairs)) * 50, kept.loglik)
-                trials._scored[key] = HeldOutScores(other, kept.pairs, kept.right)
-        after = decide(trials, chosen_by, True, False, False)
+                validation._scored[key] = HeldOutScores(other, kept.pairs, kept.right)
+        after = choose_by(validation, chosen_by, True, False, False)
         assert (after.settings, after.clusters, after.tried) == (before.settings, before.clusters, before.tried)
     assert covered == ([(0, None), (1, None), (2, None)] if folds == 3 else [(0, 0), (0, 1)])
 
@@ -239,9 +239,9 @@ def test_the_figure_told_is_that_of_responses_yet_to_come(workers_per_hit):
         )  # fmt: skip
         table = simulate_campaign(noisy).table
         coming = np.random.default_rng(seed).permutation(table.n_responses) % 3 == 0
-        trials = trials_of(table.take(~coming), folds=3, n_clusters="heldout", worker_prior="shared")
-        heldout = choose(trials, True, False)
-        whole = trials_of(table, folds=3, worker_prior="shared", label_weight=heldout.label_weight)
+        validation = cross_validation_of(table.take(~coming), folds=3, n_clusters="heldout", worker_prior="shared")
+        heldout = choose(validation, True, False)
+        whole = cross_validation_of(table, folds=3, worker_prior="shared", label_weight=heldout.label_weight)
         whole.fold_of, whole.tests = np.where(coming, 0, 1), [table.take(coming)]
         true.append(whole.scores(whole.settings, heldout.clusters, (0,)).per_label)
         told.append(heldout.loglik)
@@ -338,17 +338,17 @@ def test_a_large_campaign_needs_one_fold_and_a_small_one_all() -> None:
     assert useful_folds(middle, 5) == 2 + (middle.n_pair_labels * 2 < 5 * 40_000)
 
 
-def test_numbers_beside_the_one_that_is_enough_are_looked_at_more_closely_and_none_beyond_the_last() -> None:
+def test_the_search_is_refined_around_the_number_chosen_and_not_beyond_the_last() -> None:
     table = tall_red_campaign(TallRedSettings(items=32, items_per_hit=8, seed=2)).table
-    trials = trials_of(table, n_clusters="heldout", worker_prior="shared")
-    everything = View(tuple(range(trials.folds)))
-    quickly = decide(trials, everything, False, False, False)
-    assert not any(key[-1] for key in trials._scored)
-    closely = decide(trials, everything, False, False, True)
-    looked_at = {key[-2] for key in trials._scored if key[-1]}
-    assert {closely.clusters - 1, closely.clusters, closely.clusters + 1} <= looked_at | {1}
-    assert max(looked_at) <= max(number for number, *_ in quickly.by_clusters)
-    assert {number for number, *_ in closely.by_clusters} >= looked_at
+    validation = cross_validation_of(table, n_clusters="heldout", worker_prior="shared")
+    everything = HeldOutView(tuple(range(validation.folds)))
+    quickly = choose_by(validation, everything, False, False, False)
+    assert not any(key[-1] for key in validation._scored)
+    refined_choice = choose_by(validation, everything, False, False, True)
+    refined = {key[-2] for key in validation._scored if key[-1]}
+    assert {refined_choice.clusters - 1, refined_choice.clusters, refined_choice.clusters + 1} <= refined | {1}
+    assert max(refined) <= max(number for number, *_ in quickly.by_clusters)
+    assert {number for number, *_ in refined_choice.by_clusters} >= refined
 
 
 def test_where_nothing_is_predicted_nothing_is_chosen() -> None:
