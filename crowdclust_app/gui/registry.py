@@ -112,7 +112,7 @@ SCREENS = (
         "export",
         "Export",
         "export",
-        "crowdclust_app.gui.export",
+        "crowdclust_app.gui.export.screen",
         "ExportScreen",
         about="Write the tables as CSV files for other programs.",
     ),

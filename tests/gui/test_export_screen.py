@@ -18,7 +18,7 @@ from user_actions import PATIENCE
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.screen import ClustersScreen
-from crowdclust_app.gui.export import TablesModel
+from crowdclust_app.gui.export.content import TablesModel
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write

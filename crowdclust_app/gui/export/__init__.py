@@ -1,0 +1,1 @@
+"""The Export screen: tables, a report, plots and photos for others."""
