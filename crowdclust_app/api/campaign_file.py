@@ -10,6 +10,7 @@ from crowdclust_app.api.frames import frame_of
 from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.exporting import TABLES, campaign_tables
+from crowdclust_app.services.fits.run_store import run_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +70,7 @@ class CampaignTables:
             ("run", "stage", "method", "created_at", "seed", "clusters"),
             [
                 (run.number, run.stage, run.method, run.created_at, run.seed, run.summary["clusters"])
-                for run in self._campaign.runs()
+                for run in run_list(self._campaign)
             ],
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crowdclust_app.cli.console import aligned, counted
 from crowdclust_app.cli.fitting import plan_settings
+from crowdclust_app.services.campaign.counts import campaign_figures
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -33,7 +34,7 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
         "unreadable": [{"path": path, "reason": reason} for path, reason in report.unreadable],
     }
     with Campaign.open(Path(report.campaign)) as campaign:
-        figures = campaign.figures()
+        figures = campaign_figures(campaign)
     text = aligned(
         [
             ("Campaign", report.campaign),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from crowdclust_app.cli.console import aligned, counted, plain
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.services.campaign.responses import read_table
 
 if TYPE_CHECKING:
     from crowdclust_app.cli.console import Console
@@ -98,7 +99,7 @@ def _fit_campaign(args: Namespace, settings: FitSettings, console: Console, canc
 
     with Campaign.open_somehow(args.source) as campaign:
         find_stage(campaign, args.stage)
-        table = campaign.table(args.stage)
+        table = read_table(campaign, args.stage)
         truth, warnings = _truth(args.truth, table)
         with _results_folder(args.out):
             try:

@@ -15,6 +15,9 @@ WHOLE_COLLECTION = "all"
 LARGEST_NUMBER = 2**63 - 1
 """The largest whole number that a campaign file holds."""
 
+ASSUMED_SECONDS_AN_ITEM = 5.0
+"""A worker's time for an item until one was measured; the paper's annotators needed about this."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:

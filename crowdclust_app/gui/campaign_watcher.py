@@ -112,6 +112,7 @@ class CampaignWatcher(QObject):
             return
 
         def work(progress: Progress, cancel: CancelToken) -> object:
+            # the first window is shown before the inference's compiled kernels are loaded
             from crowdclust_app.services.fits.fitting import fit_campaign
             from crowdclust_app.services.fits.rerunning import settings_of_newest
 
@@ -140,6 +141,7 @@ class CampaignWatcher(QObject):
 
 
 def _is_due(campaign: Campaign) -> bool:
+    # the first window is shown before SQLAlchemy is loaded
     from crowdclust_app.services.fits.rerunning import is_due
 
     return is_due(campaign)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QScrollArea,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -161,8 +162,6 @@ class _Lines(QStyledItemDelegate):
         super().paint(painter, option, index)
         key = index.data(Qt.ItemDataRole.UserRole + 1)
         if key:
-            from PySide6.QtWidgets import QStyle
-
             chosen = bool(option.state & QStyle.StateFlag.State_Selected)
             palette: QPalette = option.palette
             role = QPalette.ColorRole.HighlightedText if chosen else QPalette.ColorRole.PlaceholderText

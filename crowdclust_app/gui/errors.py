@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.wording import capitalised
+from crowdclust_app.services.folders import log_folder
 
 LOGGER = logging.getLogger("crowdclust")
 LOG_NAME = "crowdclust.log"
@@ -74,8 +75,6 @@ class ErrorCentre(QObject):
     def log_file(self) -> Path:
         """The log."""
         if self._log is None:
-            from crowdclust_app.services.folders import log_folder
-
             self._log = log_folder() / LOG_NAME
         return self._log
 

@@ -19,11 +19,11 @@ from crowdclust_app.gui.outlook import QUALITY, WORKING, Outlook, about_quality,
 from crowdclust_app.gui.paths import typed_path
 from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import capitalised
+from crowdclust_app.services.campaign.expected_quality import ExpectedQuality, expected_quality
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.expected_quality import ExpectedQuality
     from crowdclust_app.services.campaign.scanning import ScanReport
     from crowdclust_app.services.progress_report import Progress, ProgressReport
 
@@ -90,6 +90,7 @@ class NewCampaignScreen(NewCampaignForm):
         self._blank_figures()
 
         def work(progress: Progress, token: CancelToken) -> ScanReport:
+            # the form is shown before Pillow is loaded
             from crowdclust_app.services.campaign.scanning import scan_images
 
             return scan_images(folder, progress, token)
@@ -190,8 +191,6 @@ class NewCampaignScreen(NewCampaignForm):
         n_items, settings = len(self._scan.items), self.settings()
 
         def work(_progress: Progress, cancel: CancelToken) -> ExpectedQuality | None:
-            from crowdclust_app.services.campaign.expected_quality import expected_quality
-
             return expected_quality(n_items, settings, cancel=cancel)
 
         def cancelled() -> None:
@@ -263,6 +262,7 @@ class NewCampaignScreen(NewCampaignForm):
         repeats = self.repeat_share()
 
         def work(_progress: Progress, _token: CancelToken) -> Path:
+            # the form is shown before SQLAlchemy is loaded
             from crowdclust_app.services.campaign.creating import create_from_scan
 
             made = create_from_scan(path, folder, scan, settings, instructions, repeat_share=repeats)

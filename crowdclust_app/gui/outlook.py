@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM, PlanSettings
 from crowdclust_app.gui.wording import ABSENT
 from crowdclust_app.services.campaign.expected_quality import NOISE, REPEATS, ExpectedQuality
-from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM
+from crowdclust_app.services.campaign.planning import plan_items, planned_repeats
 
 QUALITY, WORKING = "quality", "being simulated"
 FIGURES = (
@@ -52,9 +52,6 @@ def people_time(seconds: float) -> str:
 
 def outlook(n_items: int, settings: PlanSettings, repeat_share: float = 0.0) -> Outlook:
     """Work a plan out, with that share of its HITs repeated; runs off the main thread."""
-    from crowdclust_app.services.annotate.repeats import planned_repeats
-    from crowdclust_app.services.campaign.planning import plan_items
-
     plan, figures = plan_items(n_items, settings)
     repeats, turns = planned_repeats(figures.hits, repeat_share, settings.workers_per_hit)
     seconds = ASSUMED_SECONDS_AN_ITEM * min(settings.items_per_hit, n_items) * (figures.assignments + turns)

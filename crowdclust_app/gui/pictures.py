@@ -29,6 +29,7 @@ def decoded_size(side: int, ratio: float) -> int:
 
 def read_image(path: Path, longest_side: int) -> QImage:
     """Decode one picture into the format that is painted fastest; runs on a thread of the decode lane."""
+    # the first window is shown before Pillow is loaded
     from crowdclust_app.services.annotate.pictures import load_picture
 
     pixels = load_picture(path, longest_side).pixels

@@ -11,7 +11,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.jobs import cancel_jobs
-from crowdclust_app.services.clusters.run_view import CampaignOverview, load_overview
+from crowdclust_app.services.clusters.overview import CampaignOverview, load_overview
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job

@@ -10,6 +10,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.gui import theme
+from crowdclust_app.gui.annotate.screen import AnnotateScreen
+from crowdclust_app.gui.app import make_application
+from crowdclust_app.gui.registry import SCREENS
+from crowdclust_app.gui.settings import WindowSettings
+from crowdclust_app.gui.window import MainWindow
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.window import MainWindow
@@ -40,12 +46,6 @@ def write_screenshots(campaign: Path, out: Path) -> tuple[Path, ...]:
     """
     if QApplication.instance() is None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from crowdclust_app.gui import theme
-    from crowdclust_app.gui.annotate.screen import AnnotateScreen
-    from crowdclust_app.gui.app import make_application
-    from crowdclust_app.gui.registry import SCREENS
-    from crowdclust_app.gui.settings import WindowSettings
-    from crowdclust_app.gui.window import MainWindow
 
     app = make_application()
     out.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from crowdclust_app.services.folders import config_folder
+
 FILE_NAME = "window.json"
 # The campaigns touched last keep their state; older ones are forgotten.
 CAMPAIGNS_KEPT = 200
@@ -24,8 +26,6 @@ class WindowSettings:
 
     def __init__(self, file: Path | None = None) -> None:
         if file is None:
-            from crowdclust_app.services.folders import config_folder
-
             file = config_folder() / FILE_NAME
         self._file = file
         self._program: dict[str, Any] = {}

@@ -26,12 +26,14 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import Elided, plain_button
 from crowdclust_app.gui.screen import Screen, Shell
+from crowdclust_app.services.campaign import recent
+from crowdclust_app.services.campaign.recent import RecentCampaign
+from crowdclust_app.services.folders import cache_folder
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.campaign.counts import CampaignFigures
-    from crowdclust_app.services.campaign.recent import RecentCampaign
     from crowdclust_app.services.progress_report import Progress
 
 WIDTH = 960
@@ -322,18 +324,23 @@ class StartScreen(Screen):
         """Read the figures and the list of recent campaigns again."""
         campaign = self._campaign
         if campaign is not None:
+
+            def count(_progress: Progress, _token: CancelToken) -> CampaignFigures:
+                # the Start screen is shown before SQLAlchemy is loaded
+                from crowdclust_app.services.campaign.counts import campaign_figures
+
+                return campaign_figures(campaign)
+
             self.shell.jobs.start(
                 "database",
-                lambda _progress, _token: campaign.figures(),
+                count,
                 on_done=lambda figures: self._show_figures(campaign, figures),
                 owner=self,
             )
 
         def work(_progress: Progress, _token: CancelToken) -> list[tuple[RecentCampaign, bool]]:
-            from crowdclust_app.services.campaign.recent import recent_campaigns
-
             # a network drive may take its time to say that a file is gone
-            return [(entry, entry.exists) for entry in recent_campaigns()]
+            return [(entry, entry.exists) for entry in recent.recent_campaigns()]
 
         self.shell.jobs.start("decode", work, on_done=self._show_recent)
 
@@ -349,8 +356,8 @@ class StartScreen(Screen):
         """Make the demo, if it is not there yet, and open it."""
 
         def work(progress: Progress, token: CancelToken) -> Path:
+            # the Start screen is shown before the inference's compiled kernels are loaded
             from crowdclust_app.services.demo.demo_campaign import build_demo
-            from crowdclust_app.services.folders import cache_folder
 
             folder = cache_folder() / "demo"
             made = folder / "demo.crowdclust"
@@ -371,8 +378,6 @@ class StartScreen(Screen):
         """Take a campaign out of the list; its file is left alone."""
 
         def work(_progress: Progress, _token: CancelToken) -> None:
-            from crowdclust_app.services.campaign import recent
-
             recent.forget(path)
 
         self.shell.jobs.start("database", work, on_done=lambda _result: self.refresh(), owner=self, essential=True)

@@ -24,6 +24,7 @@ from crowdclust_app.gui.registry import SCREENS, ScreenEntry
 from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.settings import WindowSettings
 from crowdclust_app.gui.style import apply_look
+from crowdclust_app.services.campaign import recent
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -88,7 +89,7 @@ class MainWindow(QMainWindow):
         path = Path(path)
 
         def work(_progress: Progress, token: CancelToken) -> Campaign:
-            from crowdclust_app.services.campaign import recent
+            # the first window is shown before SQLAlchemy is loaded
             from crowdclust_app.services.campaign.campaigns import Campaign
 
             campaign = Campaign.open(path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import platformdirs
+
 from crowdclust_app.domain.errors import UserError
 
 APP_NAME = "crowdclust"
@@ -34,8 +36,6 @@ def _folder(kind: str) -> Path:
     if home:
         folder = Path(home) / kind
     else:
-        import platformdirs
-
         finders = {
             "cache": platformdirs.user_cache_path,
             "config": platformdirs.user_config_path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -79,8 +80,6 @@ def _explain(error: sqlite3.Error, path: Path) -> UserError | None:
 
 def explain_os_error(error: OSError, path: Path) -> UserError:
     """The `UserError` for a failed operation on the campaign's files."""
-    import errno
-
     if error.errno in (errno.ENOSPC, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC):
         return disk_full(path)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -24,6 +24,7 @@ from crowdclust_app.io.drawings import draw_collection
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_campaign
+from crowdclust_app.services.campaign.responses import read_responses
 
 pytestmark = pytest.mark.e2e
 
@@ -166,8 +167,8 @@ def test_sorting_goes_on_after_the_process_was_killed(desktop: Desktop, study: P
         wait_for(lambda: placed(campaign, turn) == 5)
         assert Sorting(4, annotation.log(campaign, turn)).groups == (1, 0, 0, 0)
         desktop.press("Home", "Right", "2", "Return", "Right", "2", "Return", "r", "ctrl+Return")
-        wait_for(lambda: len(campaign.responses()) == 1)
-        (response,) = campaign.responses()
+        wait_for(lambda: len(read_responses(campaign)) == 1)
+        (response,) = read_responses(campaign)
         names = [item.path for item in campaign.items()]
         assert response.worker == "Ada"
         group = dict(zip(response.items, response.groups, strict=True))

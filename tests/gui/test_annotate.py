@@ -16,6 +16,8 @@ from crowdclust_app.domain.campaign import AssignmentStatus
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.counts import assignment_records, flag_records
+from crowdclust_app.services.campaign.responses import read_responses
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -294,7 +296,7 @@ def test_submit_waits_until_all_is_sorted_and_the_next_set_comes(person: Person)
     assert person.groups == (0,) * 6
     assert changed
     assert person.window.campaign is not None
-    (response,) = person.window.campaign.responses()
+    (response,) = read_responses(person.window.campaign)
     assert response.worker == "Ada"
     names = [tile.item.path for tile in first]
     assert dict(zip(response.items, response.groups, strict=True)) == dict(
@@ -325,7 +327,7 @@ def test_skip_asks_first_and_the_set_does_not_come_again(person: Person) -> None
     person.settle()
     assert text_of(person.window, "set-title") == "Set 1 of 5"
     assert person.window.campaign is not None
-    assert [turn.status for turn in person.window.campaign.assignments()].count(AssignmentStatus.SKIPPED) == 1
+    assert [turn.status for turn in assignment_records(person.window.campaign)].count(AssignmentStatus.SKIPPED) == 1
 
 
 def test_a_broken_photo_is_flagged_once_and_stays_flagged(
@@ -336,7 +338,7 @@ def test_a_broken_photo_is_flagged_once_and_stays_flagged(
     person.key("f")
     person.settle()
     assert person.window.campaign is not None
-    (flag,) = person.window.campaign.flags()
+    (flag,) = flag_records(person.window.campaign)
     assert flag.item == person.grid.tiles[5].item.path
     assert flag.worker == "Ada"
     again = Person(open_window(campaign_file, "annotate"))

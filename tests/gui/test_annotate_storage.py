@@ -24,6 +24,8 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.counts import assignment_records
+from crowdclust_app.services.campaign.responses import read_responses
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -146,7 +148,7 @@ def test_submit_waits_for_what_is_on_its_way(
     gate.set()
     person.settle()
     assert person.window.campaign is not None
-    (response,) = person.window.campaign.responses()
+    (response,) = read_responses(person.window.campaign)
     assert len(set(response.groups)) == 6
     assert text_of(person.window, "set-title") == "Set 2 of 6"
 
@@ -195,7 +197,7 @@ def test_active_seconds_are_stored_and_taken_up_again(open_window: OpenWindow, c
     person.key(Qt.Key.Key_Return, CTRL)
     person.settle()
     assert person.window.campaign is not None
-    (record,) = [a for a in person.window.campaign.assignments() if a.submitted_at is not None]
+    (record,) = [a for a in assignment_records(person.window.campaign) if a.submitted_at is not None]
     assert record.active_seconds == pytest.approx(20, abs=0.01)
 
 

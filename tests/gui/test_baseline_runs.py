@@ -12,6 +12,7 @@ from sorted_campaign import click, make_campaign, open_window, part, settle
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.run_store import run_list
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_the_clusters_of_a_baseline_are_shown_and_another_can_be_run(qtbot: QtBo
     click(qtbot, part(window, "run-button", QPushButton))
     settle(window)
     assert window.campaign is not None
-    assert [run.method for run in window.campaign.runs()] == ["nmf", "spectral"]
+    assert [run.method for run in run_list(window.campaign)] == ["nmf", "spectral"]
     assert "Spectral" in summary.text()
 
 

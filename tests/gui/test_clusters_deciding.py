@@ -20,6 +20,7 @@ from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import Categories, read_categories
 from crowdclust_app.services.exchange.exporting import export_campaign
+from crowdclust_app.services.fits.run_store import load_run
 
 # what the display of the tests says when a menu comes up
 pytestmark = pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
@@ -45,7 +46,7 @@ def content(window: MainWindow) -> ClustersContent:
 
 def stored(window: MainWindow) -> Categories:
     assert window.campaign is not None
-    return read_categories(window.campaign, 1, len(window.campaign.run(1).result.means))
+    return read_categories(window.campaign, 1, len(load_run(window.campaign, 1).result.means))
 
 
 def row_text(window: MainWindow, row: int) -> str:
@@ -265,7 +266,7 @@ def test_other_parts_of_the_program_add_to_the_menu_of_a_cluster(qtbot: QtBot, w
 def test_names_go_over_to_the_next_run(qtbot: QtBot, window: MainWindow) -> None:
     name(qtbot, window, 1, "Reds")
     assert window.campaign is not None
-    labels = window.campaign.run(1).result.labels
+    labels = load_run(window.campaign, 1).result.labels
     click(qtbot, part(window, "run-button"))
     settle(window)
     row = next(row for row in content(window).gallery.category_rows if row.name == "Reds")

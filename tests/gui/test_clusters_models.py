@@ -23,7 +23,7 @@ from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.wording import people_date, people_time
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.category_rows import category_rows
-from crowdclust_app.services.clusters.run_view import CampaignOverview, load_overview
+from crowdclust_app.services.clusters.overview import CampaignOverview, load_overview
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 

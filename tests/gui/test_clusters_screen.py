@@ -21,7 +21,9 @@ from crowdclust_app.gui.clusters.screen import ClustersScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.exchange.importing import import_table
+from crowdclust_app.services.fits.run_store import load_run, run_list
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +98,7 @@ def test_before_the_first_run_one_button_leads_to_it(qtbot: QtBot, window: MainW
     assert screen_of(window).plot.isVisible()
     assert screen_of(window).gallery.isVisible()
     assert window.campaign is not None
-    assert len(window.campaign.runs()) == 1
+    assert len(run_list(window.campaign)) == 1
 
 
 def test_without_responses_the_one_button_leads_to_sorting(qtbot: QtBot, tmp_path: Path) -> None:
@@ -114,7 +116,7 @@ def test_a_run_from_the_panel_shows_its_clusters(qtbot: QtBot, window: MainWindo
     run_quickly(qtbot, window)
     screen = screen_of(window)
     assert window.campaign is not None
-    (info,) = window.campaign.runs()
+    (info,) = run_list(window.campaign)
     assert info.settings["dimensions"] == 2
     assert info.settings["starts"] == 1
     view = screen.album.view
@@ -164,25 +166,25 @@ def test_cancelling_stores_nothing_and_leaves_a_usable_window(qtbot: QtBot, wind
     settle(window)
     assert not screen.panel.running
     assert window.campaign is not None
-    assert window.campaign.runs() == ()
+    assert run_list(window.campaign) == ()
     assert "nothing was stored" in words(window, "run-state")
     assert part(window, "first-run").isVisible()
     run_quickly(qtbot, window)
-    assert len(window.campaign.runs()) == 1
+    assert len(run_list(window.campaign)) == 1
     assert screen.plot.isVisible()
 
 
 def test_a_second_run_leaves_the_first_as_it_was(qtbot: QtBot, window: MainWindow) -> None:
     run_quickly(qtbot, window)
     assert window.campaign is not None
-    first = window.campaign.run(1)
+    first = load_run(window.campaign, 1)
     run_quickly(qtbot, window, seed=7)
     screen = screen_of(window)
-    again = window.campaign.run(1)
-    assert [run.number for run in window.campaign.runs()] == [1, 2]
+    again = load_run(window.campaign, 1)
+    assert [run.number for run in run_list(window.campaign)] == [1, 2]
     assert (again.result.positions == first.result.positions).all()
     assert again.settings == first.settings
-    assert window.campaign.run(2).seed == 7
+    assert load_run(window.campaign, 2).seed == 7
     assert screen.overview is not None
     assert screen.overview.view is not None
     assert screen.overview.view.run.number == 2
@@ -356,7 +358,7 @@ def test_doubtful_and_never_shown_photos_have_their_own_lists(qtbot: QtBot, tmp_
     path = make_campaign(tmp_path, sort=False)
     with Campaign.open(path) as campaign:
         assert sort_some(campaign, "Ann", most=2) == 2
-        hidden = {item.path for item in campaign.items()} - {n for r in campaign.responses() for n in r.items}
+        hidden = {item.path for item in campaign.items()} - {n for r in read_responses(campaign) for n in r.items}
     assert hidden
     window = open_window(qtbot, path, "clusters")
     run_quickly(qtbot, window)

@@ -37,6 +37,7 @@ from crowdclust_app.services.clusters.embedding import colouring
 from crowdclust_app.services.clusters.plots import StartRow
 from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.run_store import load_run, run_list
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 ALT = Qt.KeyboardModifier.AltModifier
@@ -51,7 +52,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path.parent / "known.csv").write_text("item,category\n" + rows, encoding="utf-8")
     with Campaign.open(path) as campaign:
         import_table(campaign, path.parent / "known.csv", "truth")
-        labels = campaign.run(1).result.labels
+        labels = load_run(campaign, 1).result.labels
         store_run(campaign, np.where(labels > 2, labels - 2, labels), dimensions=2)
     return path
 
@@ -253,7 +254,7 @@ def test_the_figures_behind_the_number_of_clusters_and_a_run_with_another(qtbot:
     settle(window)
     assert button.isEnabled()
     assert window.campaign is not None
-    newest = window.campaign.runs()[-1]
+    newest = run_list(window.campaign)[-1]
     assert newest.settings["clusters"] == 3
     assert screen.album.view is not None
     assert screen.album.view.run.number == newest.number
@@ -380,7 +381,7 @@ def test_a_run_can_be_cancelled_in_every_phase(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, phase: str
 ) -> None:
     assert window.campaign is not None
-    before = window.campaign.runs()
+    before = run_list(window.campaign)
     reached = threading.Event()
 
     def wait(cancel: Any) -> None:
@@ -413,7 +414,7 @@ def test_a_run_can_be_cancelled_in_every_phase(
     qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
     click(qtbot, part(window, "cancel-button"))
     settle(window)
-    assert window.campaign.runs() == before
+    assert run_list(window.campaign) == before
     state = part(window, "run-state", QLabel)
     assert isinstance(state, QLabel)
     assert "nothing was stored" in state.text()

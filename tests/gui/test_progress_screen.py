@@ -22,6 +22,7 @@ from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.progress_statistics import look_at_pace
+from crowdclust_app.services.fits.run_store import load_run, run_list
 
 
 @pytest.fixture(scope="module")
@@ -144,11 +145,11 @@ def test_the_inference_runs_again_by_itself(qtbot: QtBot, path: Path) -> None:
         qtbot.wait(50)
         window.watcher.look()
         settle(window)
-        assert len(other.runs()) == 1
+        assert len(run_list(other)) == 1
         sort_some(other, "Ann", 1)
-        qtbot.waitUntil(lambda: len(other.runs()) == 2, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: len(run_list(other)) == 2, timeout=PATIENCE)
         settle(window)
-        assert other.run(2).settings == other.run(1).settings
+        assert load_run(other, 2).settings == load_run(other, 1).settings
     assert figure(window, "new") == "0 responses"
 
 

@@ -15,6 +15,7 @@ from crowdclust_app.gui.screenshots import SIZE, write_screenshots
 from crowdclust_app.gui.style import apply_look
 from crowdclust_app.services.campaign import recent
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.counts import assignment_records
 
 
 @pytest.mark.runs_the_loop_itself
@@ -37,7 +38,7 @@ def test_every_screen_is_pictured_light_and_dark(qapp: QApplication, campaign_fi
     # looking changes nothing
     with Campaign.open(campaign_file) as campaign:
         assert campaign.workers() == ()
-        assert campaign.assignments() == ()
+        assert assignment_records(campaign) == ()
     assert recent.recent_campaigns() == ()
 
 

@@ -25,8 +25,10 @@ from crowdclust_app.gui.stages.rows import Kind, Row, rows_of
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.clusters.categories import read_categories, rename
 from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stage_tree import look_at_stages
 from crowdclust_app.services.stages.stages import cluster_items, remove_stage, subdivide
 
@@ -231,8 +233,8 @@ def test_a_stage_is_sorted_run_and_shown(qtbot: QtBot, window: MainWindow, path:
     assert "Made of cluster 3 of run 1 of all" in text(window, "stage-note")
     # the number of clusters that was asked for elsewhere was not asked for here
     with Campaign.open(path) as campaign:
-        assert campaign.runs()[-1].stage == "all/3"
-        assert campaign.runs()[-1].settings["clusters"] == "bound"
+        assert run_list(campaign)[-1].stage == "all/3"
+        assert run_list(campaign)[-1].settings["clusters"] == "bound"
 
 
 def test_a_run_is_cancelled_and_nothing_is_stored(qtbot: QtBot, tree_window: MainWindow, tree_path: Path) -> None:
@@ -254,7 +256,7 @@ def test_a_run_is_cancelled_and_nothing_is_stored(qtbot: QtBot, tree_window: Mai
     assert text(tree_window, "stage-progress") == "Cancelled; nothing was stored"
     assert content.work.running == ""
     with Campaign.open(tree_path) as campaign:
-        assert len(campaign.runs()) == 3
+        assert len(run_list(campaign)) == 3
 
 
 def test_the_campaign_is_closed_during_a_run(qtbot: QtBot, tree_window: MainWindow, tree_path: Path) -> None:
@@ -268,7 +270,7 @@ def test_the_campaign_is_closed_during_a_run(qtbot: QtBot, tree_window: MainWind
     assert content.model.rows == []
     assert not tree_window.error_bar.isVisible()
     with Campaign.open(tree_path) as campaign:
-        assert len(campaign.runs()) == 3
+        assert len(run_list(campaign)) == 3
 
 
 def test_a_stage_is_removed_and_brought_back_with_the_keyboard(tree_window: MainWindow, tree_path: Path) -> None:
@@ -281,7 +283,7 @@ def test_a_stage_is_removed_and_brought_back_with_the_keyboard(tree_window: Main
     assert found["all/1"] == ""
     assert found["removed all/1"] == "removed"
     with Campaign.open(tree_path) as campaign:
-        assert len(campaign.responses("all/1")) == 12
+        assert len(read_responses(campaign, "all/1")) == 12
     press(tree_window, Qt.Key.Key_End)
     assert "Its 12 responses and its runs are kept." in text(tree_window, "stage-found")
     press(tree_window, Qt.Key.Key_B, CTRL)
@@ -374,7 +376,7 @@ def test_stages_stay_with_their_run_and_the_screen_says_so(tree_window: MainWind
 def test_what_was_named_is_called_so(qtbot: QtBot, tree_path: Path) -> None:
     with Campaign.open(tree_path) as campaign:
         rename(campaign, read_categories(campaign, 1, 4), 1, ODD_NAME)
-        small = cluster_items(campaign, campaign.run(1), 4)
+        small = cluster_items(campaign, load_run(campaign, 1), 4)
         assert len(small) == 6
     window = opened(qtbot, tree_path)
     content = screen_of(window)
@@ -432,7 +434,7 @@ def test_somebody_who_sorts_meets_the_sets_of_a_stage_like_any_other(window: Mai
     press_button(window, "submit-button")
     person.settle()
     with Campaign.open(path) as campaign:
-        assert [response.worker for response in campaign.responses("all/1")] == ["Ann"]
+        assert [response.worker for response in read_responses(campaign, "all/1")] == ["Ann"]
     # nothing of stages or clusters is told to who sorts
     words = [label.text() for label in window.current_screen.findChildren(QLabel) if label.isVisible()]  # type: ignore[union-attr]
     assert not [text for text in words if "all/1" in text or "stage" in text.casefold() or "cluster" in text.casefold()]

@@ -23,6 +23,8 @@ from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.io.drawings import draw_collection
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_responses
+from crowdclust_app.services.fits.run_store import load_run
 
 PHOTOS = 60
 M, V, R = 12, 3, 2
@@ -165,8 +167,8 @@ def play(
     assert len(read(out / "responses.csv")) == hits * R * M
     assert len(read(out / "pairs.csv")) == hits * R * M * (M - 1) // 2
     with Campaign.open(tmp_path / "study.crowdclust") as campaign:
-        assert {(r.worker, len(r.items)) for r in campaign.responses()} == {("Ada", M), ("Ben", M)}
-        run = campaign.run(1)
+        assert {(r.worker, len(r.items)) for r in read_responses(campaign)} == {("Ada", M), ("Ben", M)}
+        run = load_run(campaign, 1)
         stored = {name: int(label) for name, label in zip(run.item_names, run.result.labels, strict=True)}
     assert stored == {row["item"]: int(row["cluster"]) for row in rows}
     return rows

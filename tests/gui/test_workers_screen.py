@@ -25,7 +25,9 @@ from crowdclust_app.gui.workers.save_button import PICTURES
 from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.gui.workers.workers_model import WorkersModel
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.workers.worker_rows import WorkerRow
 
 
@@ -59,7 +61,7 @@ def click_heading(qtbot: QtBot, table: QTableView, number: int) -> None:
 def test_the_table_tells_every_worker(window: MainWindow) -> None:
     table = screen_of(window).table
     assert window.campaign is not None
-    hits = len(window.campaign.responses()) // 3
+    hits = len(read_responses(window.campaign)) // 3
     rows = {row[0]: row[1:] for row in zip(*(column(table, n) for n in (0, 1, 2, 3, 6)), strict=True)}
     assert rows["Ann"] == (str(hits), "1 min 20 s", "100 %", "")
     assert rows["Lump"][3] == "one group?"
@@ -118,7 +120,7 @@ def test_a_cells_value_is_told_and_is_the_runs(qtbot: QtBot, window: MainWindow)
     screen = screen_of(window)
     screen.choose("Bo")
     assert window.campaign is not None
-    run = window.campaign.run(1)
+    run = load_run(window.campaign, 1)
     order = screen.large.order
     settle(window)
     move(screen.large, screen.large.cell_centre(0, 1))

@@ -13,6 +13,8 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_without_images
+from crowdclust_app.services.campaign.responses import read_table
+from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.fits.fitting import Run
 from crowdclust_app.services.fits.run_store import save_run
@@ -67,4 +69,6 @@ def store_run(campaign: Campaign, labels: NDArray[np.int64], dimensions: int = 3
         summary=summary,
     )
     settings = FitSettings(n_clusters=max(n_clusters, 1), dimensions=dimensions, label_weight=1.0)
-    return save_run(campaign, campaign.table(), settings, made, versions=VERSIONS, stage="all")
+    run = save_run(campaign, read_table(campaign), settings, made, versions=VERSIONS, stage="all")
+    carry_over(campaign, run)
+    return run

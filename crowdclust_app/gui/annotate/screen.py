@@ -18,6 +18,7 @@ from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.errors import describe
 from crowdclust_app.gui.screen import Screen, Shell
+from crowdclust_app.services.annotate.annotation import WorkerProgress
 from crowdclust_app.services.campaign.exclusions import active_workers
 
 if TYPE_CHECKING:
@@ -275,8 +276,6 @@ class AnnotateScreen(Screen):
 
     def show_example(self) -> None:
         """Show the first HIT half sorted, without a worker: a picture for a README, of which nothing is stored."""
-        from crowdclust_app.services.annotate.annotation import WorkerProgress
-
         campaign = self._campaign
         if campaign is None or not campaign.hits():
             return

@@ -13,6 +13,8 @@ from crowdclust_app.domain.campaign import Assignment, Worker
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.sorting import Action
 from crowdclust_app.gui.jobs import Jobs, Work
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.counts import flag_records
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -52,14 +54,12 @@ class _Stream:
 
 def fetch_turn(campaign: Campaign, worker: Worker) -> AssignedSet:
     """The worker's set with everything the screen needs to show it; runs on the database's thread."""
-    from crowdclust_app.services.annotate import annotation
-
     assignment = annotation.next_assignment(campaign, worker)
     progress = annotation.progress_of(campaign, worker)
     if assignment is None:
         return AssignedSet(None, (), progress)
     flagged = frozenset(
-        flag.item for flag in campaign.flags() if flag.worker == worker.name and flag.hit == assignment.hit_name
+        flag.item for flag in flag_records(campaign) if flag.worker == worker.name and flag.hit == assignment.hit_name
     )
     return AssignedSet(assignment, annotation.log(campaign, assignment), progress, flagged)
 
@@ -126,8 +126,6 @@ class Session(QObject):
 
     def store(self, actions: Sequence[Action], seconds: float) -> None:
         """Store actions that have been carried out on screen."""
-        from crowdclust_app.services.annotate import annotation
-
         assignment, stream = self._assignment, self._stream
         if assignment is None:
             return
@@ -155,8 +153,6 @@ class Session(QObject):
 
     def submit(self, seconds: float) -> None:
         """Submit the set and get the next; whatever is on its way is stored before, for the lane keeps the order."""
-        from crowdclust_app.services.annotate import annotation
-
         assignment, stream = self._assignment, self._stream
         if assignment is None:
             return
@@ -171,8 +167,6 @@ class Session(QObject):
 
     def skip(self, seconds: float) -> None:
         """Give the set back and get the next."""
-        from crowdclust_app.services.annotate import annotation
-
         assignment = self._assignment
         if assignment is None:
             return
@@ -185,8 +179,6 @@ class Session(QObject):
 
     def flag(self, item: int, reason: str) -> None:
         """Say that a photo of the set is broken."""
-        from crowdclust_app.services.annotate import annotation
-
         assignment = self._assignment
         if assignment is None:
             return

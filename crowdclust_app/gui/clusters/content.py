@@ -38,7 +38,7 @@ from crowdclust_app.gui.run_content import CLUSTER_WANTED, EMPTY, MAIN, RUN_SHOW
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of, of_stage
 from crowdclust_app.services.clusters.comparing import set_truth_order
-from crowdclust_app.services.clusters.run_view import CampaignOverview
+from crowdclust_app.services.clusters.overview import CampaignOverview
 from crowdclust_app.services.exchange.importing import ImportReport, import_table
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.axes import style_axis
 from crowdclust_app.gui.wording import count_of
-from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.clusters.plots import ClusterScore, cluster_numbers_plot, cluster_scores
 from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.fits.results import RunInfo
 
 MOST = 999
 

@@ -30,10 +30,10 @@ from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
 from crowdclust_app.gui.wording import capitalised, of_stage, people_time
-from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.clusters.category_rows import stabilities
 from crowdclust_app.services.clusters.plots import kept_start, traces_of
 from crowdclust_app.services.fits.fitting import FitProgress, Run, fit_campaign
+from crowdclust_app.services.fits.results import RunInfo
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.domain.methods import title_of
 from crowdclust_app.gui.wording import count_of, of_stage, people_date
-from crowdclust_app.services.campaign.counts import RunInfo
+from crowdclust_app.services.fits.results import RunInfo
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 

@@ -13,11 +13,12 @@ from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.wording import count_of
-from crowdclust_app.services.campaign.counts import RunInfo
 from crowdclust_app.services.clusters.categories import Categories, read_categories
 from crowdclust_app.services.clusters.comparing import Contingency, compare_runs
 from crowdclust_app.services.clusters.plots import comparison_plot
 from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.fits.results import RunInfo
+from crowdclust_app.services.fits.run_store import load_run
 
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Job
@@ -123,7 +124,7 @@ class TwoRunsView(QWidget):
             return
 
         def work(_progress: object, _cancel: object) -> Contingency:
-            other = campaign.run(number)
+            other = load_run(campaign, number)
             there = read_categories(campaign, number, other.result.responsibilities.shape[1])
             return compare_runs(view, other, categories.names if categories else None, there.names)
 

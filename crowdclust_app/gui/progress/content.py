@@ -27,8 +27,20 @@ from crowdclust_app.gui.progress.plan_box import PlanBox
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, people_date
 from crowdclust_app.gui.workers.charts import Chart
-from crowdclust_app.services.campaign.plan_changes import Growth
-from crowdclust_app.services.campaign.progress_statistics import CampaignProgress, OpenAssignment
+from crowdclust_app.services.campaign.pausing import pause, resume
+from crowdclust_app.services.campaign.plan_changes import (
+    Growth,
+    add_images,
+    add_redundancy,
+    add_workers_per_hit,
+    new_images,
+)
+from crowdclust_app.services.campaign.progress_statistics import (
+    CampaignProgress,
+    OpenAssignment,
+    look_at_pace,
+    set_rerun_every,
+)
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -195,8 +207,6 @@ class ProgressContent(QWidget):
             return
 
         def work(_progress: Progress, _cancel: CancelToken) -> CampaignProgress:
-            from crowdclust_app.services.campaign.progress_statistics import look_at_pace
-
             return look_at_pace(campaign)
 
         self._reading = self.shell.jobs.start(
@@ -276,14 +286,10 @@ class ProgressContent(QWidget):
 
     def add_sets(self, stage: str, more: int) -> None:
         """Plan further sets for every image of a stage."""
-        from crowdclust_app.services.campaign.plan_changes import add_redundancy
-
         self._change(lambda campaign, _p, _c: add_redundancy(campaign, more, stage), self._grown)
 
     def add_people(self, stage: str, more: int) -> None:
         """Let further people do every set of a stage."""
-        from crowdclust_app.services.campaign.plan_changes import add_workers_per_hit
-
         self._change(lambda campaign, _p, _c: add_workers_per_hit(campaign, more, stage), self._grown)
 
     def _grown(self, growth: Growth) -> None:
@@ -295,8 +301,6 @@ class ProgressContent(QWidget):
 
     def look_for_images(self) -> None:
         """See what has come into the folder since."""
-        from crowdclust_app.services.campaign.plan_changes import new_images
-
         self._change(new_images, self._show_found)
 
     def _show_found(self, scan: ScanReport) -> None:
@@ -306,16 +310,12 @@ class ProgressContent(QWidget):
 
     def add_images(self) -> None:
         """Make the images that were found items."""
-        from crowdclust_app.services.campaign.plan_changes import add_images
-
         scan = self._found
         if scan is not None:
             self._change(lambda campaign, _p, _c: add_images(campaign, scan), self._grown)
 
     def pause_or_go_on(self) -> None:
         """Pause the campaign, or hand out sets again."""
-        from crowdclust_app.services.campaign.plan_changes import pause, resume
-
         pace = self._pace
         if pace is not None:
             call = resume if pace.paused else pause
@@ -324,6 +324,4 @@ class ProgressContent(QWidget):
 
     def run_again_every(self, responses: int) -> None:
         """Keep after how many responses the inference runs again by itself."""
-        from crowdclust_app.services.campaign.progress_statistics import set_rerun_every
-
         self._change(lambda campaign, _p, _c: set_rerun_every(campaign, responses), lambda _: None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM
 from crowdclust_app.gui.wording import ABSENT, count_of, people_time
 from crowdclust_app.gui.workers.charts import ChartSeries
-from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM, LAST_DAYS, CampaignProgress
+from crowdclust_app.services.campaign.progress_statistics import LAST_DAYS, CampaignProgress
 
 FIGURES = (
     ("done", "Sets done"),

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM, PlanSettings
 from crowdclust_app.domain.errors import CrowdclustError
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
@@ -16,7 +16,6 @@ from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.wording import ABSENT, capitalised, people_time
-from crowdclust_app.services.campaign.progress_statistics import ASSUMED_SECONDS_AN_ITEM
 from crowdclust_app.services.stages.stages import SplitOutlook, split_outlook
 
 if TYPE_CHECKING:

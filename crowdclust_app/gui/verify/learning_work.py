@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.errors import describe
 from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.services.fits.run_store import run_list
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.active_learning import (
     ActiveLearning,
@@ -51,7 +52,7 @@ def _read(campaign: Campaign, number: int, desk: ActiveLearning | None) -> _Read
         settings = learning_of(campaign, number)
     except UserError as error:
         trouble = describe(error).text
-    runs = [run.number for run in campaign.runs() if run.method == _POSITIONS]
+    runs = [run.number for run in run_list(campaign) if run.method == _POSITIONS]
     gold = gold_of(campaign, number)
     return _Read(desk or ActiveLearning(campaign, number), settings, gold, tuple(runs[-RUNS_OFFERED:]), trouble)
 

@@ -41,7 +41,8 @@ from crowdclust_app.gui.workers.workers_model import (
     TIME_COLUMN,
     WorkersModel,
 )
-from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView
+from crowdclust_app.services.clusters.overview import CampaignOverview
+from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.workers.leave_one_out import can_leave_out
 from crowdclust_app.services.workers.study import WorkerStudy
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, WorkerRow

@@ -13,7 +13,7 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.wording import capitalised
 from crowdclust_app.gui.workers.gains import Gain, GainBars
 from crowdclust_app.gui.workers.table_setup import bare
-from crowdclust_app.services.campaign.exclusions import LeftOut
+from crowdclust_app.services.campaign.left_out import LeftOut
 from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.workers.criteria import Criteria
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, RETIRED, WorkerRow, one_cluster, worker_scores

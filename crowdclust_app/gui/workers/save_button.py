@@ -15,7 +15,8 @@ from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, r
 if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Screen, Shell
     from crowdclust_app.services.clusters.categories import Categories
-    from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView
+    from crowdclust_app.services.clusters.overview import CampaignOverview
+    from crowdclust_app.services.clusters.run_view import RunView
 
 PICTURES = (("matrices", "Matrices of the most active"), ("rank", "HITs by worker"), ("share", "Share of the work"))
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from crowdclust_app.services.annotate.repeats import add_repeats
 from crowdclust_app.services.campaign import exclusions
 from crowdclust_app.services.campaign.decisions import take_back
-from crowdclust_app.services.campaign.exclusions import Exclusions, LeftOut
+from crowdclust_app.services.campaign.left_out import Exclusions, LeftOut
 from crowdclust_app.services.workers.criteria import name_group
 
 if TYPE_CHECKING:

@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.campaign import Assignment, AssignmentStatus, Worker
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
+from crowdclust_app.services.campaign.left_out import refuse_retired
+from crowdclust_app.services.campaign.pausing import refuse_paused
+from crowdclust_app.storage import catalogue
+from crowdclust_app.storage import responses as stored_responses
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -68,11 +73,6 @@ def next_assignment(campaign: Campaign, worker: Worker) -> Assignment | None:
     UserError
         When the worker is retired, or the campaign is paused and this worker is not in the middle of a HIT.
     """
-    from crowdclust_app.services.campaign.exclusions import refuse_retired
-    from crowdclust_app.services.campaign.plan_changes import refuse_paused
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     now = _now()
     with campaign.database.write() as connection:
         refuse_retired(connection, worker.name)
@@ -105,8 +105,6 @@ def next_assignment(campaign: Campaign, worker: Worker) -> Assignment | None:
 
 def log(campaign: Campaign, assignment: Assignment) -> tuple[Action, ...]:
     """What the worker has done to the groups so far, oldest first, undo and redo included."""
-    from crowdclust_app.storage import responses as stored_responses
-
     with campaign.database.read() as connection:
         return stored_responses.actions(connection, assignment.number)
 
@@ -127,8 +125,6 @@ def record(campaign: Campaign, assignment: Assignment, action: Action, active_se
     ValueError
         When the action is not possible after what is stored (nothing to undo, no such tile).
     """
-    from crowdclust_app.storage import responses as stored_responses
-
     now = _now()
     with campaign.database.write() as connection:
         row = _open(connection, assignment, now)
@@ -146,9 +142,6 @@ def submit(campaign: Campaign, assignment: Assignment, active_seconds: float) ->
     UserError
         When a photo is in no group yet, or the assignment has ended or lapsed.
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     now = _now()
     with campaign.database.write() as connection:
         row = _open(connection, assignment, now)
@@ -186,9 +179,6 @@ def revise(campaign: Campaign, assignment: Assignment, groups: Sequence[int]) ->
     groups
         Group number (from 1) of each of `assignment.items`.
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     now = _now()
     with campaign.database.write() as connection:
         row = stored_responses.find_assignment(connection, assignment.number)
@@ -215,9 +205,6 @@ def revise(campaign: Campaign, assignment: Assignment, groups: Sequence[int]) ->
 
 def skip(campaign: Campaign, assignment: Assignment, active_seconds: float = 0.0) -> None:
     """Give a HIT back to the others; this worker is not offered it again."""
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     now = _now()
     with campaign.database.write() as connection:
         row = stored_responses.find_assignment(connection, assignment.number)
@@ -236,9 +223,6 @@ def flag_item(campaign: Campaign, assignment: Assignment, item_number: int, reas
     UserError
         When the photo is not in this HIT or no reason is given.
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     reason = " ".join(reason.split())
     if not reason:
         raise UserError("a flag needs a reason", todo="write what is wrong with the photo")
@@ -255,8 +239,6 @@ def flag_item(campaign: Campaign, assignment: Assignment, item_number: int, reas
 
 def progress_of(campaign: Campaign, worker: Worker) -> WorkerProgress:
     """How many HITs this worker has done and could still do."""
-    from crowdclust_app.storage import responses as stored_responses
-
     with campaign.database.read() as connection:
         counts = stored_responses.status_counts(connection, worker.number)
         remaining = stored_responses.remaining_hits(connection, worker.number, _now() - LEASE)
@@ -282,8 +264,6 @@ def shuffled(items: Sequence[int], seed: int, hit: str, worker: str) -> tuple[in
 
 def _open(connection: Connection, assignment: Assignment, now: datetime) -> AssignmentRow:
     """The assignment, open and ours; raise `UserError` if it is not."""
-    from crowdclust_app.storage import responses as stored_responses
-
     row = stored_responses.find_assignment(connection, assignment.number)
     row = _refuse_ended(row, assignment)
     if not _still_ours(connection, row, now):
@@ -308,8 +288,6 @@ def _refuse_ended(row: AssignmentRow | None, assignment: Assignment) -> Assignme
 
 def _still_ours(connection: Connection, row: AssignmentRow, now: datetime) -> bool:
     """Whether the lease runs, or has run out while nobody needed the place."""
-    from crowdclust_app.storage import responses as stored_responses
-
     lease_start = now - LEASE
     if row.last_event_at >= lease_start:
         # Others who hold it open do not matter, only those who are done: after a change of the computer's clock there
@@ -319,15 +297,10 @@ def _still_ours(connection: Connection, row: AssignmentRow, now: datetime) -> bo
 
 
 def _lapse(connection: Connection, row: AssignmentRow, now: datetime) -> None:
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     number, active = row.assignment.number, row.assignment.active_seconds
     stored_responses.close(connection, number, AssignmentStatus.SKIPPED, stored_responses.LAPSE, active, now)
     catalogue.bump_revision(connection)
 
 
 def _now() -> datetime:
-    from crowdclust_app.storage.times import now
-
     return now()

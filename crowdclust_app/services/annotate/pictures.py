@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from crowdclust_app.io.images import read_picture
 from crowdclust_app.io.picture import Picture
 
 __all__ = ["Picture", "load_picture"]
@@ -24,6 +25,4 @@ def load_picture(path: Path, longest_side: int | None = None) -> Picture:
     UserError
         When the file is missing or cannot be read; its `what` is the reason to show in the picture's place.
     """
-    from crowdclust_app.io.images import read_picture
-
     return read_picture(path, longest_side)

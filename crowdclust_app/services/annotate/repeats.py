@@ -15,18 +15,15 @@ import numpy as np
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.campaign.plan_changes import GROW, Growth
+from crowdclust_app.services.campaign.planning import planned_repeats
 from crowdclust_app.services.stages.stages import find_stage, stage_hits
+from crowdclust_app.storage import catalogue, decisions
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 USUAL_SHARE = 0.1
-
-
-def planned_repeats(hits: int, share: float, workers_per_hit: int) -> tuple[int, int]:
-    """How many of so many HITs are repeated for a share of them, and the turns that this asks for."""
-    repeats = min(hits, max(1, round(share * hits))) if share > 0 else 0
-    return repeats, repeats * -(-workers_per_hit // 2)
 
 
 def add_repeats(campaign: Campaign, share: float = USUAL_SHARE, stage: str = WHOLE_COLLECTION) -> Growth:
@@ -44,9 +41,6 @@ def add_repeats(campaign: Campaign, share: float = USUAL_SHARE, stage: str = WHO
     UserError
         When the share is out of range, the stage has no planned HITs, or all of them have a repeat.
     """
-    from crowdclust_app.storage import catalogue, decisions
-    from crowdclust_app.storage.times import now
-
     if not 0 < share <= 1:
         raise UserError(f"{share:g} is no share of the HITs", todo="choose a number above 0 and up to 1")
     settings = find_stage(campaign, stage).settings

@@ -10,21 +10,17 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Hit, Item, PlanSettings, Worker
+from crowdclust_app.domain.campaign import Hit, Item, PlanSettings, Worker
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.services.campaign.counts import (
-    AssignmentRecord,
-    CampaignFigures,
-    FlagRecord,
-    RunInfo,
-    SubmittedTime,
-    WorkerFigures,
-)
 from crowdclust_app.services.campaign.image_root import find_root, likeness, relative_root, sample_of
+from crowdclust_app.services.campaign.left_out import refuse_retired
+from crowdclust_app.services.campaign.table_cache import TableCache
+from crowdclust_app.storage import catalogue
+from crowdclust_app.storage.connection import open_database
+from crowdclust_app.storage.failures import NotWritableError
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
-    from crowdclust_app.services.fits.results import Run
     from crowdclust_app.storage.connection import Database
 
 LONGEST_NAME = 80
@@ -42,12 +38,9 @@ class Campaign:
     """
 
     def __init__(self, path: Path, database: Database) -> None:
-        from crowdclust_app.services.campaign.responses import KeptTables
-        from crowdclust_app.storage import catalogue
-
         self.path = path
         self.database = database
-        self.kept_tables = KeptTables()
+        self.tables = TableCache()
         with database.read() as connection:
             row = catalogue.campaign_row(connection)
             self._items = catalogue.items(connection)
@@ -75,8 +68,6 @@ class Campaign:
             When it is not a whole campaign of a version that is known, or cannot be written (unless it is to be read
             alone); it is unchanged then.
         """
-        from crowdclust_app.storage.connection import open_database
-
         real = path.resolve()
         database = open_database(real, read_only=read_only)
         try:
@@ -94,8 +85,6 @@ class Campaign:
         UserError
             When it is not a whole campaign of a version that is known.
         """
-        from crowdclust_app.storage.failures import NotWritableError
-
         try:
             return cls.open(path)
         except NotWritableError:
@@ -124,8 +113,6 @@ class Campaign:
     @property
     def revision(self) -> int:
         """A counter that grows whenever something that screens show has changed, by whatever program."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:
             return catalogue.revision(connection)
 
@@ -188,8 +175,6 @@ class Campaign:
             self._store_root(found)
 
     def _store_root(self, root: Path) -> None:
-        from crowdclust_app.storage import catalogue
-
         with self.database.write() as connection:
             catalogue.set_image_root(connection, relative_root(self.path, root), str(root))
             catalogue.bump_revision(connection)
@@ -199,8 +184,6 @@ class Campaign:
 
     def items(self) -> tuple[Item, ...]:
         """All items by number."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:  # tables or another window may have added some
             if catalogue.count_items(connection) != len(self._items):
                 self._items = catalogue.items(connection)
@@ -208,29 +191,21 @@ class Campaign:
 
     def read_settings(self) -> None:
         """Read the plan's settings again, after they grew."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:
             self.settings = catalogue.campaign_row(connection).settings
 
     def left_out(self) -> tuple[tuple[str, str, str], ...]:
         """Files of the folder that did not become items: path, "duplicate" or "unreadable", original or reason."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:
             return catalogue.left_out(connection)
 
     def hits(self) -> tuple[Hit, ...]:
         """All HITs: the plan's in its order, then imported ones (which want no workers)."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:
             return catalogue.hits(connection)
 
     def truth(self) -> dict[str, str]:
         """Known category of each item that has one, by the item's name."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:
             return catalogue.truth(connection)
 
@@ -238,8 +213,6 @@ class Campaign:
 
     def workers(self) -> tuple[Worker, ...]:
         """All workers by number."""
-        from crowdclust_app.storage import catalogue
-
         with self.database.read() as connection:
             return catalogue.workers(connection)
 
@@ -252,10 +225,6 @@ class Campaign:
             When the name is empty, too long, or taken (upper and lower case count as the same here, because two
             spellings would hand one person the same HIT twice).
         """
-        from crowdclust_app.services.campaign.exclusions import refuse_retired
-        from crowdclust_app.storage import catalogue
-        from crowdclust_app.storage.times import now
-
         name = " ".join(unicodedata.normalize("NFC", name).split())
         if not name:
             raise UserError("a worker needs a name", todo="write a name")
@@ -273,73 +242,3 @@ class Campaign:
             (added,) = catalogue.insert_workers(connection, [name], now())
             catalogue.bump_revision(connection)
         return added
-
-    # How far it is
-
-    def figures(self) -> CampaignFigures:
-        """How many there are of everything."""
-        from crowdclust_app.storage import catalogue
-
-        with self.database.read() as connection:
-            return CampaignFigures(**catalogue.counts(connection))
-
-    def worker_figures(self) -> tuple[WorkerFigures, ...]:
-        """How much each worker has done, by worker's number."""
-        from crowdclust_app.services.campaign.responses import worker_figures
-
-        return worker_figures(self)
-
-    def assignments(self) -> tuple[AssignmentRecord, ...]:
-        """Every assignment by names, in the order in which they began."""
-        from crowdclust_app.storage import records
-
-        with self.database.read() as connection:
-            return tuple(
-                AssignmentRecord(row[0], row[1], AssignmentStatus(row[2]), row[3], row[4], row[5])
-                for row in records.assignments(connection)
-            )
-
-    def flags(self) -> tuple[FlagRecord, ...]:
-        """Every flagged photo by names, oldest first."""
-        from crowdclust_app.storage import records
-
-        with self.database.read() as connection:
-            return tuple(FlagRecord(*row) for row in records.flags(connection))
-
-    def submitted_times(self) -> tuple[SubmittedTime, ...]:
-        """How long each submitted response took, where that was measured, in submission order."""
-        from crowdclust_app.storage import records
-
-        with self.database.read() as connection:
-            return tuple(SubmittedTime(*row) for row in records.submitted_times(connection))
-
-    # Answers
-
-    def responses(self, stage: str | None = WHOLE_COLLECTION) -> list[Response]:
-        """Submitted responses of a stage (None: of all) in submission order; of a revised one the newest."""
-        from crowdclust_app.services.campaign.responses import read_responses
-
-        return read_responses(self, stage)
-
-    def table(self, stage: str = WHOLE_COLLECTION, everything: bool = False) -> ResponseTable:
-        """The same as arrays: all workers are in it under their numbers, and all items of the stage.
-
-        What is left out of runs (see `services.exclusions`) is left out here too, unless `everything` is asked for.
-
-        For the whole collection item numbers are the campaign's; for a stage below it they count its own items.
-        """
-        from crowdclust_app.services.campaign.responses import read_table
-
-        return read_table(self, stage, everything)
-
-    def runs(self) -> tuple[RunInfo, ...]:
-        """Stored runs, newest last."""
-        from crowdclust_app.services.fits.run_store import run_list
-
-        return run_list(self)
-
-    def run(self, number: int) -> Run:
-        """One stored run with its arrays."""
-        from crowdclust_app.services.fits.run_store import load_run
-
-        return load_run(self, number)

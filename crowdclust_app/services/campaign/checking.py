@@ -8,7 +8,10 @@ from pathlib import Path
 from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.services.campaign.image_root import find_root, sample_of
+from crowdclust_app.services.fits.run_store import unpack
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.storage.checks import look
+from crowdclust_app.storage.probe import reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,6 @@ def check_campaign(path: Path, progress: Progress | None = None, cancel: CancelT
     UserError
         When this is no campaign file, or one of a newer version.
     """
-    from crowdclust_app.storage.checks import look
-
     real = path.resolve()
     if progress:
         progress(ProgressReport(0, None, "Checking the file"))
@@ -50,9 +51,6 @@ def check_campaign(path: Path, progress: Progress | None = None, cancel: CancelT
 
 def _runs(path: Path) -> list[str]:
     """Runs whose arrays cannot be read."""
-    from crowdclust_app.services.fits.run_store import unpack
-    from crowdclust_app.storage.probe import reading
-
     found = []
     with reading(path) as connection:
         for number, arrays in connection.execute("SELECT number, arrays FROM runs ORDER BY number"):
@@ -65,8 +63,6 @@ def _runs(path: Path) -> list[str]:
 
 def _images(path: Path, progress: Progress | None, cancel: CancelToken | None) -> list[str]:
     """Images that are not there or not what they were."""
-    from crowdclust_app.storage.probe import reading
-
     with reading(path) as connection:
         relative, absolute = connection.execute(
             "SELECT image_root_relative, image_root_absolute FROM campaign"

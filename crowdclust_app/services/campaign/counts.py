@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+
 from crowdclust_app.domain.campaign import AssignmentStatus, Worker
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.storage import catalogue, records
+from crowdclust_app.storage.times import from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,28 +115,54 @@ class FlagRecord:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """What a list of runs shows.
+def campaign_figures(campaign: Campaign) -> CampaignFigures:
+    """How many there are of everything."""
+    with campaign.database.read() as connection:
+        return CampaignFigures(**catalogue.counts(connection))
 
-    Parameters
-    ----------
-    number
-        Its number in the campaign, from 1.
-    created_at
-        When it was stored.
-    seconds
-        How long the fit took.
-    summary
-        The figures of the summary of `fit` (docs/files.md).
-    """
 
-    number: int
-    stage: str
-    method: str
-    created_at: datetime
-    seed: int
-    seconds: float
-    fingerprint: str
-    settings: dict[str, object]
-    summary: dict[str, object]
+def worker_figures(campaign: Campaign) -> tuple[WorkerFigures, ...]:
+    """How much each worker has done, by worker's number."""
+    with campaign.database.read() as connection:
+        workers = catalogue.workers(connection)
+        totals = {row[0]: row for row in records.worker_totals(connection)}
+        seconds: dict[int, list[float]] = {}
+        for number, duration in records.worker_seconds(connection):
+            seconds.setdefault(number, []).append(duration)
+    figures = []
+    nothing = (-1, 0, 0, 0, None)
+    for worker in workers:
+        _, hits, items, pairs, last = totals.get(worker.number, nothing)
+        measured = seconds.get(worker.number)
+        figures.append(
+            WorkerFigures(
+                worker=worker,
+                hits=hits,
+                items=items,
+                pair_labels=pairs,
+                seconds_per_hit=float(np.median(measured)) if measured else None,
+                last_submitted_at=None if last is None else from_text(last),
+            )
+        )
+    return tuple(figures)
+
+
+def assignment_records(campaign: Campaign) -> tuple[AssignmentRecord, ...]:
+    """Every assignment by names, in the order in which they began."""
+    with campaign.database.read() as connection:
+        return tuple(
+            AssignmentRecord(row[0], row[1], AssignmentStatus(row[2]), row[3], row[4], row[5])
+            for row in records.assignments(connection)
+        )
+
+
+def flag_records(campaign: Campaign) -> tuple[FlagRecord, ...]:
+    """Every flagged photo by names, oldest first."""
+    with campaign.database.read() as connection:
+        return tuple(FlagRecord(*row) for row in records.flags(connection))
+
+
+def submitted_times(campaign: Campaign) -> tuple[SubmittedTime, ...]:
+    """How long each submitted response took, where that was measured, in submission order."""
+    with campaign.database.read() as connection:
+        return tuple(SubmittedTime(*row) for row in records.submitted_times(connection))

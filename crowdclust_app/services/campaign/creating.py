@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION, Item, ItemStatus, PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.sampling.plan import make_plan, plan_figures
 from crowdclust_app.services.annotate.repeats import add_repeats
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.image_root import relative_root
 from crowdclust_app.services.campaign.planning import planned_hits
 from crowdclust_app.services.campaign.scanning import ScanReport, scan_images
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.storage.catalogue import insert_campaign, insert_hits, insert_items, insert_left_out, insert_stage
+from crowdclust_app.storage.connection import building, refuse_existing
+from crowdclust_app.storage.times import now
 from crowdclust_app.version import __version__
 
 if TYPE_CHECKING:
@@ -80,8 +84,6 @@ def create_campaign(
     Cancelled
         When asked to stop; nothing is left behind.
     """
-    from crowdclust_app.storage.connection import refuse_existing
-
     refuse_existing(campaign_path(path))  # before an hour of scanning, and again at the end
     scan = scan_images(images, progress, cancel)
     return create_from_scan(path, images, scan, settings, instructions, progress, cancel)
@@ -104,9 +106,6 @@ def create_from_scan(
     repeat_share
         Share of the HITs that are handed out a second time to some who did them (`services.repeats`).
     """
-    from crowdclust_app.sampling.plan import make_plan, plan_figures
-    from crowdclust_app.storage.catalogue import insert_hits, insert_items, insert_left_out
-
     path = campaign_path(path)
     _say(progress, 0, "Planning the HITs")
     plan = make_plan(len(scan.items), settings)
@@ -149,8 +148,6 @@ def create_without_images(path: Path, settings: PlanSettings, items: Iterable[st
 
     Importing responses into it adds the items that they name.
     """
-    from crowdclust_app.storage.catalogue import insert_items
-
     path = campaign_path(path)
     names = list(dict.fromkeys(items))
     with _new_file(path, "", settings, None) as connection:
@@ -178,10 +175,6 @@ def campaign_path(path: Path) -> Path:
 @contextmanager
 def _new_file(path: Path, instructions: str, settings: PlanSettings, root: Path | None) -> Iterator[Connection]:
     """A new campaign file that has its settings and waits for its items."""
-    from crowdclust_app.storage.catalogue import insert_campaign, insert_stage
-    from crowdclust_app.storage.connection import building
-    from crowdclust_app.storage.times import now
-
     with building(path) as connection:
         insert_campaign(
             connection,

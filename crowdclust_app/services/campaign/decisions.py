@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.storage import catalogue
+from crowdclust_app.storage import decisions as rows
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -46,10 +49,6 @@ def decide_all(
     campaign: Campaign, decisions: Sequence[tuple[str, Mapping[str, Any]]], run: int | None = None
 ) -> tuple[Decision, ...]:
     """Store several decisions (kind and detail) at once: all of them or none."""
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import decisions as rows
-    from crowdclust_app.storage.times import now
-
     with campaign.database.write() as connection:
         at = now()
         made = tuple(
@@ -68,10 +67,6 @@ def take_back(campaign: Campaign, *numbers: int) -> None:
     UserError
         When one of them does not stand (any more).
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import decisions as rows
-    from crowdclust_app.storage.times import now
-
     with campaign.database.write() as connection:
         for number in numbers:
             if not rows.take_back(connection, number, now()):
@@ -92,7 +87,5 @@ def standing(campaign: Campaign, *kinds: str, run: int | None = None) -> tuple[D
     run
         About this run alone; None: whatever they are about.
     """
-    from crowdclust_app.storage import decisions as rows
-
     with campaign.database.read() as connection:
         return rows.standing(connection, *kinds, run=run)

@@ -6,91 +6,26 @@ decision. A run says in its summary which of these decisions it followed, so tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.campaign.counts import assignment_records
 from crowdclust_app.services.campaign.decisions import decide, take_back
+from crowdclust_app.services.campaign.left_out import EXCLUDE, RETIRE, Exclusions, exclusions_in
+from crowdclust_app.storage import catalogue
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.storage.connection import Connection
 
-EXCLUDE, RETIRE = "exclude", "retire"
 LONGEST_REASON = 500
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """One decision to leave something out.
-
-    Parameters
-    ----------
-    decision
-        Its number.
-    worker, hit
-        Whose response to which HIT; with no HIT everything of a worker.
-    reason
-        In the lead's words.
-    at
-        When, in UTC.
-    """
-
-    decision: int
-    worker: str
-    hit: str | None
-    reason: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Exclusions:
-    """What is left out by now.
-
-    Parameters
-    ----------
-    responses
-        By HIT and worker.
-    retired
-        By worker.
-    """
-
-    responses: Mapping[tuple[str, str], LeftOut] = field(default_factory=dict)
-    retired: Mapping[str, LeftOut] = field(default_factory=dict)
-
-    def of(self, hit: str, worker: str) -> LeftOut | None:
-        """Why a response is left out; None where it counts."""
-        return self.responses.get((hit, worker)) or self.retired.get(worker)
-
-    @property
-    def decisions(self) -> tuple[int, ...]:
-        """Numbers of the decisions, ascending: equal exactly where the same is left out."""
-        return tuple(sorted(left.decision for left in (*self.responses.values(), *self.retired.values())))
 
 
 def exclusions(campaign: Campaign) -> Exclusions:
     """What is left out of runs by now."""
     with campaign.database.read() as connection:
         return exclusions_in(connection)
-
-
-def exclusions_in(connection: Connection) -> Exclusions:
-    """The same within a transaction."""
-    from crowdclust_app.storage import decisions
-
-    responses: dict[tuple[str, str], LeftOut] = {}
-    retired: dict[str, LeftOut] = {}
-    for made in decisions.standing(connection, EXCLUDE, RETIRE):
-        left = _left_out(made)
-        if made.kind == RETIRE:
-            retired.setdefault(left.worker, left)
-        elif left.hit is not None:
-            responses.setdefault((left.hit, left.worker), left)
-    return Exclusions(responses, retired)
 
 
 def exclude_response(campaign: Campaign, hit: str, worker: str, reason: str) -> Decision:
@@ -109,7 +44,9 @@ def exclude_response(campaign: Campaign, hit: str, worker: str, reason: str) -> 
         When no reason is given, there is no such response, or it is left out already.
     """
     words = _reason(reason, "an exclusion needs a reason")
-    if not any(turn.hit == hit and turn.worker == worker and turn.submitted_at for turn in campaign.assignments()):
+    if not any(
+        turn.hit == hit and turn.worker == worker and turn.submitted_at for turn in assignment_records(campaign)
+    ):
         raise UserError(f"{worker} has not submitted the HIT {hit}", todo="choose a response that is there")
     if (hit, worker) in exclusions(campaign).responses:
         raise UserError(f"the response of {worker} to {hit} is excluded already", todo="look again")
@@ -162,37 +99,9 @@ def bring_back(campaign: Campaign, worker: str) -> None:
 
 def active_workers(campaign: Campaign) -> tuple[Worker, ...]:
     """The workers who are not retired, by number."""
-    from crowdclust_app.storage import catalogue
-
     with campaign.database.read() as connection:
         retired = exclusions_in(connection).retired
         return tuple(worker for worker in catalogue.workers(connection) if worker.name not in retired)
-
-
-def refuse_retired(connection: Connection, worker: str) -> None:
-    """Refuse to hand a HIT to a retired worker.
-
-    Raises
-    ------
-    UserError
-        When the worker is retired.
-    """
-    if worker in exclusions_in(connection).retired:
-        raise UserError(
-            f"{worker} takes no more sets in this campaign",
-            todo="ask whoever leads it, who can bring you back in Workers",
-        )
-
-
-def _left_out(made: Decision) -> LeftOut:
-    hit = made.detail.get("hit")
-    return LeftOut(
-        made.number,
-        str(made.detail.get("worker", "")),
-        None if hit is None else str(hit),
-        str(made.detail.get("reason", "")),
-        made.at,
-    )
 
 
 def _reason(text: str, missing: str) -> str:

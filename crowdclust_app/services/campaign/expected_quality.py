@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.evaluation.simulation import SimulationSettings
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.evaluation.metrics import adjusted_rand_index
+from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -68,9 +70,7 @@ def expected_quality(
     Cancelled
         When asked to stop.
     """
-    from crowdclust_app.domain.fit_settings import FitSettings
-    from crowdclust_app.evaluation.metrics import adjusted_rand_index
-    from crowdclust_app.evaluation.simulation import simulate_campaign
+    # the form of a new campaign is shown before the inference's compiled kernels are loaded
     from crowdclust_app.services.fits.fitting import fit_table
 
     size = _size(n_items, plan)

@@ -1,4 +1,4 @@
-"""Changing a campaign that is under way: more sets, more people a set, more images; pausing it.
+"""Changing a campaign that is under way: more sets, more people a set, more images.
 
 What was answered stays as it is, and HITs that were handed out stay the same. New HITs come after those there are.
 """
@@ -12,8 +12,11 @@ import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.services.campaign.decisions import decide, standing, take_back
+from crowdclust_app.sampling.plan import make_plan
+from crowdclust_app.services.campaign.scanning import scan_images
 from crowdclust_app.services.stages.stages import find_stage, stage_hits
+from crowdclust_app.storage import catalogue, decisions, progress_statistics, stages
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from crowdclust_app.services.progress_report import Progress
     from crowdclust_app.storage.connection import Connection
 
-PAUSE, GROW, IMAGES = "pause", "grow", "images"
+GROW, IMAGES = "grow", "images"
 MOST_MORE = 1000
 
 
@@ -57,9 +60,6 @@ def add_redundancy(campaign: Campaign, more: int, stage: str = WHOLE_COLLECTION)
     UserError
         When the number is out of range, or the stage has too few items.
     """
-    from crowdclust_app.sampling.plan import make_plan
-    from crowdclust_app.storage import catalogue, progress_statistics, stages
-
     _refuse_number(more, "sets an image")
     found = find_stage(campaign, stage)
     with campaign.database.write() as connection:
@@ -87,8 +87,6 @@ def add_workers_per_hit(campaign: Campaign, more: int, stage: str = WHOLE_COLLEC
     UserError
         When the number is out of range, or the stage has no planned HITs.
     """
-    from crowdclust_app.storage import progress_statistics
-
     _refuse_number(more, "people a set")
     find_stage(campaign, stage)
     with campaign.database.write() as connection:
@@ -110,8 +108,6 @@ def new_images(campaign: Campaign, progress: Progress | None = None, cancel: Can
     Cancelled
         When asked to stop.
     """
-    from crowdclust_app.services.campaign.scanning import scan_images
-
     if not campaign.has_images or not campaign.images_found:
         raise UserError("the folder of this campaign's images cannot be found", todo="say where the images are")
     scan = scan_images(campaign.image_root, progress, cancel)
@@ -144,8 +140,6 @@ def add_images(campaign: Campaign, scan: ScanReport) -> Growth:
     UserError
         When there are no new images, or the campaign has got others in the meantime; nothing is changed then.
     """
-    from crowdclust_app.storage import catalogue
-
     if not scan.items:
         raise UserError("there are no new images in the folder", where=str(campaign.image_root))
     settings = campaign.settings
@@ -190,51 +184,13 @@ def mixed_hits(n_earlier: int, n_new: int, settings: PlanSettings) -> list[tuple
     return members
 
 
-def paused(campaign: Campaign) -> bool:
-    """Whether no sets are handed out for now."""
-    return bool(standing(campaign, PAUSE))
-
-
-def pause(campaign: Campaign) -> None:
-    """Hand out no further sets until `resume`; who is in the middle of one can end it."""
-    if not paused(campaign):
-        decide(campaign, PAUSE, {})
-
-
-def resume(campaign: Campaign) -> None:
-    """Hand out sets again."""
-    take_back(campaign, *(decision.number for decision in standing(campaign, PAUSE)))
-
-
-def refuse_paused(connection: Connection) -> None:
-    """Refuse to hand out a set while the campaign is paused.
-
-    Raises
-    ------
-    UserError
-        When it is.
-    """
-    from crowdclust_app.storage import decisions
-
-    if decisions.standing(connection, PAUSE):
-        raise UserError(
-            "this campaign is paused, so there are no new sets for now",
-            todo="come back later, or ask whoever leads it, who can go on in Progress",
-        )
-
-
 def _seed(connection: Connection, settings: PlanSettings) -> int:
     """A seed of its own for every growth of a campaign, the same each time."""
-    from crowdclust_app.storage import decisions
-
     made = len(decisions.standing(connection, GROW, IMAGES))
     return int(np.random.SeedSequence([settings.seed, made + 1]).generate_state(1)[0])
 
 
 def _note(connection: Connection, kind: str, detail: dict[str, object]) -> None:
-    from crowdclust_app.storage import catalogue, decisions
-    from crowdclust_app.storage.times import now
-
     decisions.insert_decision(connection, kind, detail, now(), None)
     catalogue.bump_revision(connection)
 

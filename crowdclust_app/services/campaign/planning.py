@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.campaign import Hit, PlanSettings
+from crowdclust_app.io.tables import write_table
+from crowdclust_app.sampling.plan import make_plan, plan_figures
+from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,10 +40,14 @@ def plan_items(n_items: int, settings: PlanSettings) -> tuple[Plan, PlanFigures]
     UserError
         When there cannot be such a plan.
     """
-    from crowdclust_app.sampling.plan import make_plan, plan_figures
-
     plan = make_plan(n_items, settings)
     return plan, plan_figures(plan)
+
+
+def planned_repeats(hits: int, share: float, workers_per_hit: int) -> tuple[int, int]:
+    """How many of so many HITs are repeated for a share of them, and the turns that this asks for."""
+    repeats = min(hits, max(1, round(share * hits))) if share > 0 else 0
+    return repeats, repeats * -(-workers_per_hit // 2)
 
 
 def plan_summary(figures: PlanFigures) -> dict[str, Any]:
@@ -84,9 +91,6 @@ def write_plan(plan: Plan, out: Path, summary: Mapping[str, Any]) -> tuple[Path,
     tuple of Path
         The files.
     """
-    from crowdclust_app.io.tables import write_table
-    from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
-
     hits = planned_hits(plan.hits, plan.settings)
     rows = ((hit.name, position, item) for hit in hits for position, item in enumerate(hit.items))
     if out.suffix.lower() == ".csv" and not out.is_dir():

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM, WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.annotate.annotation import LEASE
-from crowdclust_app.services.campaign.plan_changes import paused
+from crowdclust_app.services.campaign.counts import campaign_figures, submitted_times, worker_figures
+from crowdclust_app.services.campaign.pausing import paused
 from crowdclust_app.services.campaign.responses import count_responses
+from crowdclust_app.services.fits.run_store import run_list
 from crowdclust_app.services.stages.stages import stage_list
+from crowdclust_app.storage import catalogue, preferences, progress_statistics
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.stages import StageInfo
@@ -23,8 +27,6 @@ if TYPE_CHECKING:
 RERUN = "rerun-every"
 LAST_DAYS = 7
 """The pace of so many days says when it will be done."""
-ASSUMED_SECONDS_AN_ITEM = 5.0
-"""Until somebody's time was measured; the paper's annotators needed about this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +109,19 @@ def look_at_pace(campaign: Campaign, now: datetime | None = None) -> CampaignPro
     now
         A moment with its zone; the present when None.
     """
-    from crowdclust_app.storage import progress_statistics
-
     moment = (now or datetime.now().astimezone()).astimezone()
     with campaign.database.read() as connection:
         rows = progress_statistics.open_rows(connection)
         came = [when.astimezone(moment.tzinfo) for when in progress_statistics.submitted_at(connection)]
-    figures = campaign.figures()
-    seconds = [time.active_seconds for time in campaign.submitted_times() if time.active_seconds > 0]
+    figures = campaign_figures(campaign)
+    seconds = [time.active_seconds for time in submitted_times(campaign) if time.active_seconds > 0]
     median = statistics.median(seconds) if seconds else None
     left = max(0, figures.assignments_planned - figures.assignments_submitted)
     each = median if median is not None else ASSUMED_SECONDS_AN_ITEM * campaign.settings.items_per_hit
     open_turns = tuple(OpenAssignment(*row, idle=row.last_event_at < moment - LEASE) for row in rows)
     return CampaignProgress(
         figures=figures,
-        workers=tuple(sorted(campaign.worker_figures(), key=lambda row: (-row.hits, row.worker.name))),
+        workers=tuple(sorted(worker_figures(campaign), key=lambda row: (-row.hits, row.worker.name))),
         stages=tuple(row for row in stage_list(campaign) if not row.removed),
         open=open_turns,
         days=responses_by_day(came),
@@ -158,17 +158,13 @@ def _ready_on(came: Sequence[datetime], left: int, now: datetime) -> date | None
 
 def responses_since_run(campaign: Campaign) -> int:
     """Responses of the whole collection that its newest run has not seen."""
-    from crowdclust_app.domain.campaign import WHOLE_COLLECTION
-
-    runs = [run for run in campaign.runs() if run.stage == WHOLE_COLLECTION]
+    runs = [run for run in run_list(campaign) if run.stage == WHOLE_COLLECTION]
     seen = int(str(runs[-1].summary.get("responses", 0))) if runs else 0
     return max(0, count_responses(campaign, WHOLE_COLLECTION) - seen)
 
 
 def rerun_every(campaign: Campaign) -> int:
     """After how many responses the inference runs again by itself; 0 for never."""
-    from crowdclust_app.storage import preferences
-
     with campaign.database.read() as connection:
         return int(preferences.preference(connection, RERUN, 0))
 
@@ -181,8 +177,6 @@ def set_rerun_every(campaign: Campaign, responses: int) -> None:
     UserError
         When the number is negative.
     """
-    from crowdclust_app.storage import catalogue, preferences
-
     if responses < 0:
         raise UserError("the number of responses must not be negative", todo="choose 0 for never, or more")
     with campaign.database.write() as connection:

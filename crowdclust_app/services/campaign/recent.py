@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.io.atomic import write_json
 from crowdclust_app.services.folders import config_folder
 
 KEPT = 20
@@ -66,8 +67,6 @@ def forget(path: Path) -> None:
 
 
 def _store(campaigns: tuple[RecentCampaign, ...]) -> None:
-    from crowdclust_app.io.atomic import write_json
-
     rows = [{"path": str(entry.path), "opened_at": entry.opened_at.isoformat()} for entry in campaigns[:KEPT]]
     with contextlib.suppress(UserError, OSError, ValueError):
         write_json(config_folder() / _FILE, {"campaigns": rows})

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.services.campaign.counts import WorkerFigures
-from crowdclust_app.services.campaign.exclusions import exclusions_in
+from crowdclust_app.services.campaign.left_out import exclusions_in
+from crowdclust_app.storage import catalogue, stages
+from crowdclust_app.storage import responses as stored_responses
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -20,33 +22,13 @@ if TYPE_CHECKING:
 _Stored = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-class KeptTables:
-    """The tables of a campaign as they were when they were last read.
-
-    Several screens ask for the same table, and reading it is the longest part of showing them. Nothing that a table is
-    made of is ever changed or deleted, so what was read holds until something is added.
-    """
-
-    def __init__(self) -> None:
-        self._kept: tuple[tuple[int, ...], dict[tuple[str, bool], ResponseTable]] = ((), {})
-
-    def at(self, connection: Connection) -> dict[tuple[str, bool], ResponseTable]:
-        """Those that still hold, by stage and whether everything is in them; tables may be added."""
-        from crowdclust_app.storage import responses as stored_responses
-
-        moment = stored_responses.tables_moment(connection)
-        if self._kept[0] != moment:
-            self._kept = (moment, {})
-        return self._kept[1]
-
-
-def read_table(campaign: Campaign, stage: str, everything: bool = False) -> ResponseTable:
+def read_table(campaign: Campaign, stage: str = WHOLE_COLLECTION, everything: bool = False) -> ResponseTable:
     """All current responses of a stage as arrays, in submission order; the items are those of the stage.
 
     With `everything`, those too that are left out of runs.
     """
     with campaign.database.read() as connection:
-        kept = campaign.kept_tables.at(connection)
+        kept = campaign.tables.at(connection)
         if (stage, everything) not in kept:
             kept[stage, everything] = _stage_table(connection, stage, everything)
         return kept[stage, everything]
@@ -55,7 +37,7 @@ def read_table(campaign: Campaign, stage: str, everything: bool = False) -> Resp
 def read_tables(campaign: Campaign, stages: Sequence[str]) -> dict[str, ResponseTable]:
     """The tables of several stages, of one moment, as `read_table` has them."""
     with campaign.database.read() as connection:
-        kept = campaign.kept_tables.at(connection)
+        kept = campaign.tables.at(connection)
         missing = [stage for stage in stages if (stage, False) not in kept]
         stored = _positions(connection) if missing else None
         for stage in missing:
@@ -66,8 +48,6 @@ def read_tables(campaign: Campaign, stages: Sequence[str]) -> dict[str, Response
 def _stage_table(
     connection: Connection, stage: str, everything: bool = False, stored: _Stored | None = None
 ) -> ResponseTable:
-    from crowdclust_app.storage import stages
-
     table = table_in(connection, stage, everything, stored)
     inside = stages.item_numbers(connection, stage)
     if inside is None:
@@ -82,9 +62,6 @@ def _stage_table(
 
 def count_responses(campaign: Campaign, stage: str) -> int:
     """How many responses `read_table` has, without reading what is in them."""
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     with campaign.database.read() as connection:
         rows = stored_responses.current_responses(connection, stage)
         left_out = exclusions_in(connection)
@@ -102,9 +79,6 @@ def table_in(
 
     With `stored`, the positions of all responses have been read already.
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     item_names = catalogue.item_paths(connection)
     worker_names = tuple(worker.name for worker in catalogue.workers(connection))
     hit_names = {number: name for name, number in catalogue.hit_numbers(connection).items()}
@@ -135,14 +109,11 @@ def table_in(
     )
 
 
-def read_responses(campaign: Campaign, stage: str | None) -> list[Response]:
+def read_responses(campaign: Campaign, stage: str | None = WHOLE_COLLECTION) -> list[Response]:
     """All current responses of a stage (of every stage when None) by names, in submission order.
 
     Groups are called as the worker or the table called them.
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
     with campaign.database.read() as connection:
         item_names = catalogue.item_paths(connection)
         worker_names = {worker.number: worker.name for worker in catalogue.workers(connection)}
@@ -168,39 +139,8 @@ def read_responses(campaign: Campaign, stage: str | None) -> list[Response]:
     return found
 
 
-def worker_figures(campaign: Campaign) -> tuple[WorkerFigures, ...]:
-    """How much each worker has done, by worker's number."""
-    from crowdclust_app.storage import catalogue, records
-    from crowdclust_app.storage.times import from_text
-
-    with campaign.database.read() as connection:
-        workers = catalogue.workers(connection)
-        totals = {row[0]: row for row in records.worker_totals(connection)}
-        seconds: dict[int, list[float]] = {}
-        for number, duration in records.worker_seconds(connection):
-            seconds.setdefault(number, []).append(duration)
-    figures = []
-    nothing = (-1, 0, 0, 0, None)
-    for worker in workers:
-        _, hits, items, pairs, last = totals.get(worker.number, nothing)
-        measured = seconds.get(worker.number)
-        figures.append(
-            WorkerFigures(
-                worker=worker,
-                hits=hits,
-                items=items,
-                pair_labels=pairs,
-                seconds_per_hit=float(np.median(measured)) if measured else None,
-                last_submitted_at=None if last is None else from_text(last),
-            )
-        )
-    return tuple(figures)
-
-
 def _positions(connection: Connection) -> _Stored:
     """Response, position, item and group of everything that was ever submitted, as columns."""
-    from crowdclust_app.storage import responses as stored_responses
-
     pieces = [np.array(piece, dtype=np.int64) for piece in stored_responses.all_response_items(connection)]
     rows = np.concatenate([np.zeros((0, 4), dtype=np.int64), *pieces])
     return rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.io.image_files import list_folder, natural_order
+from crowdclust_app.io.images import probe
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -79,8 +81,6 @@ def scan_images(folder: Path, progress: Progress | None = None, cancel: CancelTo
     Cancelled
         When asked to stop.
     """
-    from crowdclust_app.io.image_files import list_folder, natural_order
-
     if progress is not None:
         progress(ProgressReport(0, None, "Looking for images"))
     listing = list_folder(folder, cancel)
@@ -117,8 +117,6 @@ def _probed(
     folder: Path, paths: tuple[str, ...], cancel: CancelToken | None
 ) -> Iterator[tuple[str, ImageFacts | UserError]]:
     """Probe files on threads, a few ahead, and hand the answers out in the order of the paths."""
-    from crowdclust_app.io.images import probe
-
     pool = ThreadPoolExecutor(PROBING_THREADS, thread_name_prefix="probe")
     waiting: deque[tuple[str, Future[ImageFacts | UserError]]] = deque()
     try:

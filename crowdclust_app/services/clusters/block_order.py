@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 
 def block_order(confusion: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -23,8 +25,6 @@ def block_order(confusion: NDArray[np.float64]) -> NDArray[np.int64]:
     n_clusters = confusion.shape[1]
     if n_clusters < 3 or not len(confusion):
         return np.arange(n_clusters)
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
 
     mean = np.asarray(confusion.mean(axis=0), dtype=np.float64)
     distance = 1.0 - (mean + mean.T) / 2.0

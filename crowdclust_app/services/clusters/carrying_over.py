@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.services.campaign.decisions import decide_all, standing
 from crowdclust_app.services.clusters.categories import KINDS, MOVE, NAME, Categories, read_categories
+from crowdclust_app.services.fits.run_store import load_run, run_list
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -38,10 +39,10 @@ def carry_over(campaign: Campaign, run: Run) -> Categories:
     """
     n_clusters = run.result.responsibilities.shape[1]
     decided = {decision.run for decision in standing(campaign, *KINDS)}
-    earlier = [info.number for info in campaign.runs() if info.stage == run.stage and info.number < run.number]
+    earlier = [info.number for info in run_list(campaign) if info.stage == run.stage and info.number < run.number]
     source = max((number for number in earlier if number in decided), default=None)
     if source is not None:
-        old = campaign.run(source)
+        old = load_run(campaign, source)
         before = read_categories(campaign, source, old.result.responsibilities.shape[1])
         details = _names(before, old, run)
         details += _moves(before, old, run, {cluster: d["name"] for _, d in details for cluster in d["clusters"]})

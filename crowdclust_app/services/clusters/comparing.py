@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.evaluation import metrics
+from crowdclust_app.io.image_files import natural_order
+from crowdclust_app.storage import catalogue, preferences
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -135,8 +139,6 @@ def compare_runs(
 
 def known_categories(truth: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
     """Known categories: those of the lead's order first, the others by name with numbers in their order."""
-    from crowdclust_app.io.image_files import natural_order
-
     there = set(truth.values())
     first = [name for name in dict.fromkeys(order) if name in there]
     return (*first, *natural_order(there - set(first)))
@@ -144,8 +146,6 @@ def known_categories(truth: Mapping[str, str], order: Sequence[str]) -> tuple[st
 
 def truth_order(campaign: Campaign) -> tuple[str, ...]:
     """The known categories in the lead's order."""
-    from crowdclust_app.storage import preferences
-
     with campaign.database.read() as connection:
         kept = preferences.preference(connection, TRUTH_ORDER)
     return tuple(name for name in kept if isinstance(name, str)) if isinstance(kept, list) else ()
@@ -159,8 +159,6 @@ def set_truth_order(campaign: Campaign, order: Sequence[str]) -> None:
     UserError
         When a category is named twice.
     """
-    from crowdclust_app.storage import catalogue, preferences
-
     if len(set(order)) != len(order):
         raise UserError("a category can only stand in one place", todo="name each of them once")
     with campaign.database.write() as connection:
@@ -189,8 +187,6 @@ def _contingency(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
 ) -> Contingency:
-    from crowdclust_app.evaluation import metrics
-
     both = (rows >= 0) & (columns >= 0)
     counts = np.zeros((len(row_names), len(column_names)), dtype=np.int64)
     np.add.at(counts, (rows[both], columns[both]), 1)
@@ -208,8 +204,6 @@ def _contingency(
 
 
 def _matched(counts: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    from scipy.optimize import linear_sum_assignment
-
     if not counts.size:
         return ()
     pairs = zip(*(found.tolist() for found in linear_sum_assignment(-counts)), strict=True)

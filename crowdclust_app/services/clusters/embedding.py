@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.plots import Points
+from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
 
 if TYPE_CHECKING:
     from crowdclust_app.services.clusters.categories import Categories
@@ -78,8 +79,6 @@ def axes_of(view: RunView) -> dict[str, Axis]:
     view
         The run; a run without positions of its own has the two that it has.
     """
-    from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
-
     result = view.run.result
     shown = view.labels > 0
     positions = result.positions

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crowdclust_app.domain.plots import Curve, Curves, Matrix, Plot
+from crowdclust_app.io.atomic import make_folder
+from crowdclust_app.io.figures import write_figure
 from crowdclust_app.services.clusters.comparing import Contingency, compare_with_known
 from crowdclust_app.services.clusters.embedding import embedding_plot
 
 if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.counts import RunInfo
     from crowdclust_app.services.clusters.run_view import RunView
-    from crowdclust_app.services.fits.results import FitResult, Run
+    from crowdclust_app.services.fits.results import FitResult, Run, RunInfo
 
 __all__ = [
     "ClusterScore",
@@ -240,9 +241,6 @@ def save_plot(plot: Plot, path: Path) -> tuple[Path, ...]:
     UserError
         When the folder cannot be written.
     """
-    from crowdclust_app.io.atomic import make_folder
-    from crowdclust_app.io.figures import write_figure
-
     stem = path.stem if path.suffix.lower() in (".png", ".svg", ".csv") else path.name
     make_folder(path.parent)
     return write_figure(path.parent, replace(plot, name=stem or plot.name), PICTURES)

@@ -17,9 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.sorting import Sorting
+from crowdclust_app.evaluation.simulation import TALL_RED_CATEGORIES, SimulatedWorker
+from crowdclust_app.io.atomic import make_folder
+from crowdclust_app.io.drawings import draw_collection
+from crowdclust_app.io.tables import write_table
+from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.creating import create_campaign
 from crowdclust_app.services.demo.demo_questions import ask_in_demo
+from crowdclust_app.services.exchange.importing import import_table
+from crowdclust_app.services.fits.fitting import compare_with_truth, fit_campaign
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -110,10 +123,6 @@ def build_demo(
     Cancelled
         When asked to stop; the unfinished demo is removed, as it is after any other failure.
     """
-    from crowdclust_app.io.atomic import make_folder
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.creating import create_campaign
-
     make_folder(out_folder)
     path, images = _free_places(out_folder)
     # under a hidden name until it is finished, so that what is called a demo has everything in it
@@ -165,8 +174,6 @@ def _removed_unless_finished(path: Path, images: Path) -> Iterator[None]:
 
 def _draw(images: Path, seed: int, progress: Progress, cancel: CancelToken | None) -> dict[str, str]:
     """Draw the pictures; what each one shows, by its name."""
-    from crowdclust_app.io.drawings import draw_collection
-
     truth = {}
     for number, drawing in enumerate(draw_collection(PICTURES, seed), start=1):
         if cancel:
@@ -178,9 +185,6 @@ def _draw(images: Path, seed: int, progress: Progress, cancel: CancelToken | Non
 
 
 def _keep_truth(campaign: Campaign, truth: Mapping[str, str]) -> None:
-    from crowdclust_app.io.tables import write_table
-    from crowdclust_app.services.exchange.importing import import_table
-
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "truth.csv"
         write_table(file, ("item", "category"), list(truth.items()))
@@ -189,9 +193,6 @@ def _keep_truth(campaign: Campaign, truth: Mapping[str, str]) -> None:
 
 def _people(seed: int) -> tuple[_Person, ...]:
     """Five who look at height, five at colour, one who does not look, one in a hurry."""
-    import numpy as np
-
-    from crowdclust_app.evaluation.simulation import TALL_RED_CATEGORIES, SimulatedWorker
 
     def by_first_seen(words: Sequence[str]) -> tuple[int, ...]:
         numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
@@ -215,11 +216,6 @@ def _sort(
     campaign: Campaign, truth: Mapping[str, str], seed: int, progress: Progress, cancel: CancelToken | None
 ) -> None:
     """Have the people do HITs in turn until each HIT has its invented workers."""
-    import numpy as np
-
-    from crowdclust_app.evaluation.simulation import TALL_RED_CATEGORIES
-    from crowdclust_app.services.annotate import annotation
-
     number_of = {category: number for number, category in enumerate(TALL_RED_CATEGORIES)}
     categories = np.array([number_of[truth[item.path]] for item in campaign.items()])
     people = _people(seed)
@@ -241,9 +237,6 @@ def _submit(
     campaign: Campaign, assignment: Assignment, groups: Sequence[int], pace: float, rng: np.random.Generator
 ) -> None:
     """Place one group after the other, as a person might, and submit."""
-    from crowdclust_app.domain.sorting import Sorting
-    from crowdclust_app.services.annotate import annotation
-
     sorting = Sorting(len(groups))
     seconds = 1.0
     for group in range(max(groups) + 1):
@@ -257,16 +250,11 @@ def _submit(
 
 
 def _fit(campaign: Campaign, seed: int, progress: Progress, cancel: CancelToken | None) -> Run:
-    from crowdclust_app.domain.fit_settings import FitSettings
-    from crowdclust_app.services.fits.fitting import fit_campaign
-
     settings = FitSettings(label_weight=LABEL_WEIGHT, dimensions=DIMENSIONS, seed=seed)
     return fit_campaign(campaign, settings, progress, cancel)
 
 
 def _summary(path: Path, added: int, run: Run, truth: Mapping[str, str]) -> dict[str, Any]:
-    from crowdclust_app.services.fits.fitting import compare_with_truth
-
     return {
         "campaign": str(path),
         "added": added,

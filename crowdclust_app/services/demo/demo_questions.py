@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from crowdclust_app.domain.questions import AnswerKind
+from crowdclust_app.services.progress_report import ProgressReport
+from crowdclust_app.services.verify.interview import Interview, make_question_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,11 +52,6 @@ def ask_in_demo(
     Cancelled
         When asked to stop.
     """
-    import numpy as np
-
-    from crowdclust_app.services.progress_report import ProgressReport
-    from crowdclust_app.services.verify.interview import Interview, make_question_set
-
     rng = np.random.default_rng([seed, 12])
     labels = run.result.labels
     inside = np.flatnonzero(labels == 1)

@@ -7,12 +7,21 @@ same name is replaced then; a folder of photos that is there already is never to
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.io.atomic import make_folder, write_json, write_text
+from crowdclust_app.io.figures import write_figure
+from crowdclust_app.io.report_html import report_html
+from crowdclust_app.services.clusters.categories import read_categories
+from crowdclust_app.services.clusters.overview import load_overview
 from crowdclust_app.services.exchange.exporting import export_campaign, hidden_folder, named_as_if_in
+from crowdclust_app.services.exchange.reporting import campaign_report, write_html_report
+from crowdclust_app.services.exchange.reporting.contents import every_plot
+from crowdclust_app.services.exchange.reproduction import write_reproduction
 from crowdclust_app.services.exchange.result_folders import read_summary, write_summary
 from crowdclust_app.services.exchange.sorted_images import (
     SortedPhoto,
@@ -22,13 +31,15 @@ from crowdclust_app.services.exchange.sorted_images import (
     refuse_used,
     write_folders,
 )
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.progress_report import Progress
 from crowdclust_app.services.stages.leaf_clusters import exported_run, leaves_below
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView
+    from crowdclust_app.services.clusters.overview import CampaignOverview
+    from crowdclust_app.services.clusters.run_view import RunView
 
 TABLES, REPORT, PDF, PLOTS = "tables", "report", "pdf", "plots"
 PHOTOS, LINKS, LABEL_STUDIO, FIFTYONE, REPRODUCTION = "photos", "links", "label-studio", "fiftyone", "reproduction"
@@ -145,7 +156,7 @@ def _checked(campaign: Campaign, out: Path, parts: Sequence[str], write_pdf: Pdf
         raise UserError(
             "a PDF file is only written from the window", todo="choose the report as HTML, or open the window"
         )
-    if any(PARTS[part].needs_run for part in chosen) and not campaign.runs():
+    if any(PARTS[part].needs_run for part in chosen) and not run_list(campaign):
         raise UserError("the campaign has no run yet", todo="run the inference first, or export the tables alone")
     if any(PARTS[part].needs_photos for part in chosen) and not (campaign.has_images and campaign.images_found):
         raise UserError("the photos of this campaign cannot be found", todo="say where they are, then export again")
@@ -164,11 +175,8 @@ def _write_others(
     cancel: CancelToken | None,
     write_pdf: PdfWriter | None,
 ) -> list[Path]:
-    from crowdclust_app.io.atomic import make_folder
-    from crowdclust_app.services.clusters.run_view import load_overview
-
     if run is not None:
-        campaign.run(run)  # says so when there is none
+        load_run(campaign, run)  # says so when there is none
     make_folder(out)
     with hidden_folder(out) as hidden, named_as_if_in(out):
         overview = load_overview(campaign, run, cancel)
@@ -194,25 +202,17 @@ class _Work(NamedTuple):
 
 
 def _report(work: _Work, hidden: Path) -> None:
-    from crowdclust_app.services.exchange.reporting import write_html_report
-
     number = work.view.run.number
     write_html_report(work.campaign, hidden / "report.html", number, work.anonymous, work.progress, work.cancel)
 
 
 def _pdf(work: _Work, hidden: Path) -> None:
-    from crowdclust_app.io.report_html import report_html
-    from crowdclust_app.services.exchange.reporting import campaign_report
-
     report = campaign_report(work.campaign, work.view.run.number, work.anonymous, work.progress, work.cancel)
     assert work.write_pdf is not None
     work.write_pdf(report_html(report, for_print=True), hidden / "report.pdf")
 
 
 def _plots(work: _Work, hidden: Path) -> None:
-    from crowdclust_app.io.figures import write_figure
-    from crowdclust_app.services.exchange.reporting.contents import every_plot
-
     folder = hidden / "plots"
     folder.mkdir()
     for plot in every_plot(work.campaign, work.view, work.anonymous):
@@ -232,8 +232,6 @@ def _links(work: _Work, hidden: Path) -> None:
 
 
 def _label_studio(work: _Work, hidden: Path) -> None:
-    from crowdclust_app.io.atomic import write_text
-
     folder = hidden / "label-studio"
     folder.mkdir()
     photos = sorted_photos(work.campaign, work.overview, work.view)
@@ -243,8 +241,6 @@ def _label_studio(work: _Work, hidden: Path) -> None:
 
 
 def _fiftyone(work: _Work, hidden: Path) -> None:
-    from crowdclust_app.io.atomic import write_json
-
     folder = hidden / "fiftyone"
     folder.mkdir()
     for name, content in fiftyone_files(sorted_photos(work.campaign, work.overview, work.view)).items():
@@ -252,8 +248,6 @@ def _fiftyone(work: _Work, hidden: Path) -> None:
 
 
 def _reproduction(work: _Work, hidden: Path) -> None:
-    from crowdclust_app.services.exchange.reproduction import write_reproduction
-
     folder = hidden / "reproduction"
     folder.mkdir()
     write_reproduction(work.campaign, work.view, folder, work.anonymous)
@@ -276,8 +270,6 @@ def sorted_photos(campaign: Campaign, overview: CampaignOverview, view: RunView)
 
     Where a cluster was subdivided the category is the leaf below it, `cluster 1/2` without names.
     """
-    from crowdclust_app.services.clusters.categories import read_categories
-
     categories = read_categories(campaign, view.run.number, len(view.run.result.means))
     places = categories.places(view.labels, view.item_names)
     leaves = leaves_below(campaign, view.run)
@@ -299,8 +291,6 @@ def sorted_photos(campaign: Campaign, overview: CampaignOverview, view: RunView)
 
 def _take_place(made: Path, place: Path) -> Path:
     """Move a finished file or folder to its place; an earlier one goes first."""
-    import shutil
-
     if made.is_dir() and place.is_dir():
         earlier = place.with_name(f".{place.name}.earlier")
         place.replace(earlier)

@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.services.campaign.counts import assignment_records, flag_records
+from crowdclust_app.services.campaign.responses import read_table
+from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.verify.question_tables import question_rows
+from crowdclust_app.storage import catalogue
+from crowdclust_app.storage import responses as stored_responses
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -52,18 +57,15 @@ def tables_to_write(campaign: Campaign, run: int | None = None) -> tuple[TableTo
     run
         Number of the run whose clusters are written; None for a campaign without runs.
     """
-    from crowdclust_app.storage import catalogue
-    from crowdclust_app.storage import responses as stored_responses
-
-    chosen = campaign.run(run) if run is not None else None
-    table = campaign.table(chosen.stage if chosen is not None else WHOLE_COLLECTION)
+    chosen = load_run(campaign, run) if run is not None else None
+    table = read_table(campaign, chosen.stage if chosen is not None else WHOLE_COLLECTION)
     with campaign.database.read() as connection:
         answered = stored_responses.count_response_items(connection)
         planned = catalogue.count_planned(connection)
     rows = {
         "responses.csv": answered,
-        "assignments.csv": len(campaign.assignments()),
-        "flags.csv": len(campaign.flags()),
+        "assignments.csv": len(assignment_records(campaign)),
+        "flags.csv": len(flag_records(campaign)),
         "pairs.csv": table.n_pair_labels,
         "truth.csv": len(campaign.truth()),
         "plan.csv": planned,

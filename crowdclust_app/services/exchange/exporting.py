@@ -20,7 +20,11 @@ import numpy as np
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Item
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import pair_labels
+from crowdclust_app.io.atomic import make_folder, write_json
+from crowdclust_app.io.tables import write_table
+from crowdclust_app.services.campaign.counts import assignment_records, flag_records, submitted_times
 from crowdclust_app.services.campaign.exclusions import exclusions
+from crowdclust_app.services.campaign.responses import read_responses, read_table
 from crowdclust_app.services.clusters.categories import category_columns
 from crowdclust_app.services.exchange.result_tables import (
     Fitted,
@@ -30,12 +34,14 @@ from crowdclust_app.services.exchange.result_tables import (
     result_tables,
     worker_table,
 )
+from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.fits.verdicts import without_names
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.stages.leaf_clusters import category_paths, exported_run, leaves_below, older_than_newest
 from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.services.verify.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.verify.verdicts import verified_items
+from crowdclust_app.storage import records
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -108,7 +114,7 @@ def export_campaign(
         When asked to stop; the folder is unchanged then.
     """
     number = run if run is not None else exported_run(campaign)
-    chosen = campaign.run(number) if number is not None else None
+    chosen = load_run(campaign, number) if number is not None else None
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
     summary = {
         "campaign": str(campaign.path),
@@ -137,7 +143,7 @@ def campaign_tables(campaign: Campaign, run: int | None = None) -> Iterator[Tabl
         When there is no such run.
     """
     number = run if run is not None else exported_run(campaign)
-    return _campaign_tables(campaign, campaign.run(number) if number is not None else None, str, None)
+    return _campaign_tables(campaign, load_run(campaign, number) if number is not None else None, str, None)
 
 
 def export_result(
@@ -191,16 +197,16 @@ def worker_labels(workers: Sequence[str], anonymous: bool) -> Callable[[str], st
 def _campaign_tables(
     campaign: Campaign, run: Run | None, label: Callable[[str], str], cancel: CancelToken | None
 ) -> Iterator[Table]:
-    responses = campaign.responses(None)
+    responses = read_responses(campaign, None)
     stage = run.stage if run is not None else WHOLE_COLLECTION
-    table = campaign.table(stage)
+    table = read_table(campaign, stage)
     items = campaign.items()
-    measured = {(time.hit, time.worker): time.active_seconds for time in campaign.submitted_times()}
+    measured = {(time.hit, time.worker): time.active_seconds for time in submitted_times(campaign)}
     yield _response_table(campaign, responses, measured, label)
     yield Table("assignments.csv", ASSIGNMENT_COLUMNS, _assignment_rows(campaign, measured, label))
-    flags = [(flag.item, label(flag.worker), flag.reason, flag.hit) for flag in campaign.flags()]
+    flags = [(flag.item, label(flag.worker), flag.reason, flag.hit) for flag in flag_records(campaign)]
     yield Table("flags.csv", FLAG_COLUMNS, flags)
-    of_stage = responses if len(stage_list(campaign)) == 1 else campaign.responses(stage)
+    of_stage = responses if len(stage_list(campaign)) == 1 else read_responses(campaign, stage)
     yield Table("pairs.csv", PAIR_COLUMNS, _pair_rows(of_stage, label))
     yield Table("truth.csv", TRUTH_COLUMNS, list(campaign.truth().items()))
     yield Table("plan.csv", PLAN_COLUMNS, _plan_rows(campaign, items))
@@ -223,7 +229,7 @@ def _campaign_tables(
     for (_, worker), active in measured.items():
         seconds.setdefault(worker, []).append(active)
     left_out = exclusions(campaign)
-    whole = campaign.table(stage, everything=True) if left_out.decisions else table
+    whole = read_table(campaign, stage, everything=True) if left_out.decisions else table
     yield worker_table(whole, labels, seconds, label, heldout, left_out)
     yield exclusion_table(left_out, label)
     yield from question_tables(campaign, label, cancel)
@@ -236,8 +242,6 @@ def _response_table(
     label: Callable[[str], str],
 ) -> Table:
     """The responses, with the columns `group_name` and `comment` where anybody wrote one."""
-    from crowdclust_app.storage import records
-
     with campaign.database.read() as connection:
         names = {(hit, worker, group): name for hit, worker, group, name in records.group_names(connection)}
         comments = {(hit, worker): comment for hit, worker, comment in records.comments(connection)}
@@ -259,7 +263,9 @@ def _response_rows(
 ) -> Iterator[tuple[Any, ...]]:
     stages = {hit.name: hit.stage for hit in campaign.hits()}
     turns = {
-        (turn.hit, turn.worker): turn for turn in campaign.assignments() if turn.status is AssignmentStatus.SUBMITTED
+        (turn.hit, turn.worker): turn
+        for turn in assignment_records(campaign)
+        if turn.status is AssignmentStatus.SUBMITTED
     }
     for response in responses:
         key = (response.hit, response.worker)
@@ -275,7 +281,7 @@ def _response_rows(
 def _assignment_rows(
     campaign: Campaign, measured: Mapping[tuple[str, str], float], label: Callable[[str], str]
 ) -> Iterator[tuple[Any, ...]]:
-    for turn in campaign.assignments():
+    for turn in assignment_records(campaign):
         submitted = turn.status is AssignmentStatus.SUBMITTED
         active = measured.get((turn.hit, turn.worker)) if submitted else turn.active_seconds
         yield turn.hit, label(turn.worker), turn.status.value, turn.submitted_at, active
@@ -303,9 +309,6 @@ def _write_all(
     progress: Progress | None,
     cancel: CancelToken | None,
 ) -> tuple[Path, ...]:
-    from crowdclust_app.io.atomic import make_folder, write_json
-    from crowdclust_app.io.tables import write_table
-
     make_folder(out)
     names: list[str] = []
     with hidden_folder(out) as hidden, named_as_if_in(out):

@@ -16,6 +16,8 @@ from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import LONGEST_SENTENCE, AnswerKind, Policy
 from crowdclust_app.services.verify.interview import MOST_WANTED, USUAL_METHOD
+from crowdclust_app.storage import catalogue, questions
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.io.label_tables import LabelRows
@@ -77,9 +79,6 @@ def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | 
     UserError
         With file and line, when a label is neither yes nor no, or an item is not in the campaign; nothing is changed.
     """
-    from crowdclust_app.storage import catalogue, questions
-    from crowdclust_app.storage.times import now
-
     moment = now()
     with campaign.database.write() as connection:
         table = _checked(connection, file, read, question)
@@ -102,8 +101,6 @@ def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | 
 
 
 def _checked(connection: Connection, file: Path, read: LabelRows, question: str | None) -> _Table:
-    from crowdclust_app.storage import catalogue
-
     usual = f"Labels of {file.name}"
     asked = [question] * len(read.task) if question else list(read.question) or [usual] * len(read.task)
     number = {name: at for at, name in enumerate(catalogue.item_paths(connection))}
@@ -139,9 +136,6 @@ _Asked = tuple[str, int]
 
 def _sets(connection: Connection, table: _Table) -> tuple[dict[_Asked, int], list[tuple[int, str]]]:
     """The set that asks each question of each item, and those that were made, by number and sentence."""
-    from crowdclust_app.storage import questions
-    from crowdclust_app.storage.times import now
-
     sets: dict[_Asked, int] = {}
     for asked in questions.sets(connection):
         sets |= {(asked.sentence, item): asked.number for item in asked.items}
@@ -175,8 +169,6 @@ def _new(
     connection: Connection, table: _Table, workers: dict[str, int], sets: dict[_Asked, int]
 ) -> tuple[list[_New], int]:
     """Set, item, worker and answer of what nobody has said yet, and how many labels contradict an earlier one."""
-    from crowdclust_app.storage import questions
-
     said: dict[tuple[int, int, int], AnswerKind] = {}
     for number in {sets[row.sentence, row.item] for row in table.rows}:
         for answer in questions.standing_answers(connection, number):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import groups_from_pair_labels
 from crowdclust_app.domain.response_table import Response
+from crowdclust_app.io.tables import ResponseRecord
 
 if TYPE_CHECKING:
     from crowdclust_app.io.tables import PairRecord, ResponseRecord
@@ -38,8 +39,6 @@ def responses_of_pairs(file: Path, pairs: Iterable[PairRecord]) -> list[Response
     UserError
         With file and line, when a pair is missing, contradicts itself, or the labels are nobody's grouping.
     """
-    from crowdclust_app.io.tables import ResponseRecord
-
     gathered: dict[tuple[str, str], _Gathered] = {}
     for pair in pairs:
         key = (pair.worker, pair.hit or f"pairs of {pair.worker}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.stages import StageInfo, stage_parts
+from crowdclust_app.storage import stages
 
 if TYPE_CHECKING:
     from crowdclust_app.storage.connection import Connection
@@ -41,8 +42,6 @@ class StagesOfTable:
     @classmethod
     def of(cls, connection: Connection) -> StagesOfTable:
         """What the campaign has by now."""
-        from crowdclust_app.storage import stages
-
         known = {row.name: row for row in stages.stage_rows(connection)}
         inside = {name: set(stages.item_numbers(connection, name) or ()) for name in known if name != WHOLE_COLLECTION}
         return cls(known, inside)
@@ -86,8 +85,6 @@ class StagesOfTable:
 
     def store(self, connection: Connection, now: datetime) -> None:
         """Write the stages that are new, those above first, and the items that came."""
-        from crowdclust_app.storage import stages
-
         for name in sorted(self.new, key=lambda one: one.count("/")):
             parent, cluster = self.new[name]
             settings = PlanSettings(self.largest[name], 1, 1)

@@ -28,10 +28,18 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, H
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import canonical_groups
+from crowdclust_app.io import tables
+from crowdclust_app.io.label_tables import read_labels
 from crowdclust_app.services.annotate.annotation import LEASE
+from crowdclust_app.services.campaign.responses import table_in
+from crowdclust_app.services.exchange.import_labels import add_labels
 from crowdclust_app.services.exchange.import_pairs import responses_of_pairs
 from crowdclust_app.services.exchange.import_stages import StagesOfTable
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.storage import catalogue
+from crowdclust_app.storage import responses as stored_responses
+from crowdclust_app.storage.responses import NewResponse
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
@@ -88,8 +96,6 @@ def import_table(
     Cancelled
         When asked to stop; nothing is changed then.
     """
-    from crowdclust_app.io import tables
-
     if kind not in KINDS:
         raise UserError(f"there is no kind of table called {kind}", todo=f"choose {', '.join(KINDS)}")
     if question is not None and kind != "labels":
@@ -131,9 +137,6 @@ def _unused(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _import_labels(campaign: Campaign, file: Path, question: str | None) -> ImportReport:
-    from crowdclust_app.io.label_tables import read_labels
-    from crowdclust_app.services.exchange.import_labels import add_labels
-
     read = read_labels(file)
     found = add_labels(campaign, file, read, question)
     warnings = (*_unused(read.unknown_columns), *found.warnings)
@@ -141,8 +144,6 @@ def _import_labels(campaign: Campaign, file: Path, question: str | None) -> Impo
 
 
 def _import_truth(campaign: Campaign, truth: dict[str, str], warnings: tuple[str, ...]) -> ImportReport:
-    from crowdclust_app.storage import catalogue
-
     with campaign.database.write() as connection:
         number = {name: at for at, name in enumerate(catalogue.item_paths(connection))}
         before = catalogue.truth(connection)
@@ -197,9 +198,6 @@ class _Adding:
     """
 
     def __init__(self, connection: Connection, file: Path) -> None:
-        from crowdclust_app.storage import catalogue
-        from crowdclust_app.storage.times import now
-
         self._connection = connection
         self._file = file
         self._now = now()
@@ -208,10 +206,6 @@ class _Adding:
         self._known = self._look()
 
     def _look(self) -> _Known:
-        from crowdclust_app.services.campaign.responses import table_in
-        from crowdclust_app.storage import catalogue
-        from crowdclust_app.storage import responses as stored_responses
-
         connection = self._connection
         answered = {}
         for stage in self._stages.known:
@@ -237,9 +231,6 @@ class _Adding:
 
     def add(self, records: Iterable[ResponseRecord]) -> int:
         """Add the responses that are not there yet; returns how many those are."""
-        from crowdclust_app.storage import catalogue
-        from crowdclust_app.storage import responses as stored_responses
-
         new: list[tuple[Hit, int, ResponseRecord]] = []
         for record in records:
             said = record.response
@@ -343,8 +334,6 @@ class _Adding:
         return began, ended, (ended - began).total_seconds()
 
     def _answer(self, assignment: int, record: ResponseRecord, ended: datetime, wall: float | None) -> NewResponse:
-        from crowdclust_app.storage.responses import NewResponse
-
         said = record.response
         numbers, named = _numbered(said.groups, record.group_names)
         return NewResponse(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdclust_app.io.atomic import write_json, write_text
+from crowdclust_app.io.tables import write_table
 from crowdclust_app.services.exchange.exporting import worker_labels
 from crowdclust_app.services.exchange.result_tables import Fitted, result_tables
 from crowdclust_app.services.exchange.simulated_tables import response_rows
@@ -31,9 +33,6 @@ def write_reproduction(campaign: Campaign, view: RunView, folder: Path, anonymou
     anonymous
         Write workers as numbers; the order in which they are read, and so the result, stays the same.
     """
-    from crowdclust_app.io.atomic import write_json, write_text
-    from crowdclust_app.io.tables import write_table
-
     run = view.run
     table, certain = responses_of_run(view)
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.stages import category_path
+from crowdclust_app.services.fits.results import entropy_bits
+from crowdclust_app.services.workers.worker_rows import worker_rows
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.campaign.exclusions import Exclusions
+    from crowdclust_app.services.campaign.left_out import Exclusions
     from crowdclust_app.services.fits.results import FitResult
     from crowdclust_app.services.stages.leaf_clusters import LeafCluster
 
@@ -175,8 +177,6 @@ def worker_table(
     left_out
         What runs leave out: it is in the table, and in the flags.
     """
-    from crowdclust_app.services.workers.worker_rows import worker_rows
-
     sizes = table.sizes
     items = np.bincount(table.worker_of_response, weights=sizes, minlength=table.n_workers)
     pairs = np.bincount(table.worker_of_response, weights=sizes * (sizes - 1) // 2, minlength=table.n_workers)
@@ -230,24 +230,6 @@ def _cluster_rows(
             number = number_of[name]
             beliefs = (label, category, float(probabilities[number, label - 1]), float(entropy[number]))
         yield (name, path, *beliefs, times, fitted.stage, verified.get(name), override)
-
-
-def entropy_bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Entropy of each row.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (N, K)
-        Rows that add up to 1.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        In bits, never negative.
-    """
-    positive = np.where(probabilities > 0, probabilities, 1.0)
-    entropy: NDArray[np.float64] = np.abs((probabilities * np.log2(positive)).sum(axis=1))
-    return entropy
 
 
 def _membership_rows(result: FitResult, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+from crowdclust_app.io.atomic import folder_for
+from crowdclust_app.io.tables import write_table
+
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
     from crowdclust_app.evaluation.simulation import SimulatedCampaign
@@ -36,8 +40,6 @@ def simulate(out: Path, **settings: Any) -> dict[str, Any]:
     UserError
         When the settings cannot be, or the files not be written.
     """
-    from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
-
     chosen = SimulationSettings(**settings)
     campaign = simulate_campaign(chosen)
     files = simulation_tables(campaign, out)
@@ -71,9 +73,6 @@ def simulation_tables(campaign: SimulatedCampaign, out: Path) -> tuple[Path, ...
         joins the categories that the worker takes for one with `+`, with a space between groups; it is empty for a
         random worker.
     """
-    from crowdclust_app.io.atomic import folder_for
-    from crowdclust_app.io.tables import write_table
-
     table = campaign.table
     hits = np.bincount(table.worker_of_response, minlength=table.n_workers)
     workers = [

@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+from xml.sax.saxutils import quoteattr
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.io.atomic import make_folder
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -105,8 +108,6 @@ def write_folders(
     Cancelled
         Likewise taken away.
     """
-    from crowdclust_app.io.atomic import make_folder
-
     refuse_used(out)
     made = not out.exists()
     make_folder(out)
@@ -219,16 +220,12 @@ def label_studio_tasks(photos: Sequence[SortedPhoto], root: Path | None, model: 
 
 
 def _local_file(root: Path | None, item: str) -> str:
-    from urllib.parse import quote
-
     folder = "" if root is None else f"{root.name}/"
     return f"/data/local-files/?d={quote(folder + item)}"
 
 
 def label_studio_config(photos: Sequence[SortedPhoto]) -> str:
     """The labelling interface that those tasks belong to."""
-    from xml.sax.saxutils import quoteattr
-
     categories = dict.fromkeys(photo.category for photo in photos if photo.category)
     choices = "\n".join(f"    <Choice value={quoteattr(category)}/>" for category in categories)
     return (

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from crowdclust_app.domain.errors import no_convergence_warning
+from crowdclust_app.inference.consensus import ConsensusClustering, Step
+from crowdclust_app.inference.crowdclustering.model.data import labels_of
+from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
+from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
 from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import design_sentences, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -57,8 +62,6 @@ def fit_baseline(
         arrays (weights, biases, eq. 10) and None elsewhere (bound, and for methods without iterations `n_iterations`
         and `converged`).
     """
-    from crowdclust_app.inference.consensus import ConsensusClustering, Step
-
     began = time.perf_counter()
     given = settings.n_clusters
     clusters = given if isinstance(given, int) else int(crowdclustering().summary["clusters"])
@@ -94,10 +97,6 @@ def describe(table: ResponseTable, labels: NDArray[np.int64], dimensions: int, s
     dimensions, seed
         Of the spectral embedding.
     """
-    from crowdclust_app.inference.crowdclustering.model.data import labels_of
-    from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
-    from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
-
     shown, n_clusters, n_workers = labels > 0, int(labels.max()), table.n_workers
     placed = spectral_positions(labels_of(table, consensus=True), dimensions, np.random.default_rng([seed, 0]))
     positions = np.tile(placed.mean(axis=0), (table.n_items, 1))
@@ -169,8 +168,6 @@ def _add_pairs(
     total: NDArray[np.float64], unit: NDArray[np.int64], cluster: NDArray[np.int64], owner: NDArray[np.int64]
 ) -> None:
     """Add to each worker's matrix the pairs of clusters inside each unit: `C'C - diag(C'1)` of the counts `C`."""
-    from scipy.sparse import csr_array
-
     K = total.shape[1]
     counts = csr_array((np.ones(len(unit)), (unit, cluster)), shape=(len(owner), K))
     order = np.argsort(owner, kind="stable")

@@ -17,7 +17,10 @@ from crowdclust_app.domain.errors import UserError, no_convergence_warning
 from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings
 from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.domain.response_table import Response, ResponseTable
+from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.services.campaign.exclusions import exclusions
+from crowdclust_app.services.campaign.responses import read_table
+from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.fits.baselines import fit_baseline
 from crowdclust_app.services.fits.progress import FitProgress, Sweeps, reporter
 from crowdclust_app.services.fits.resources import workforce
@@ -96,7 +99,6 @@ def fit_table(
         )
     if progress:
         progress(ProgressReport(0, None, "preparing"))
-    from crowdclust_app.inference.crowdclustering import Crowdclustering
 
     compile_kernels()
     if cancel:
@@ -148,12 +150,14 @@ def fit_campaign(
     """
     find_stage(campaign, stage)
     left_out = exclusions(campaign)
-    table = campaign.table(stage)
+    table = read_table(campaign, stage)
     result = fit_table(table, settings, progress, cancel, threads)
     result = replace(result, summary={**result.summary, "exclusions": list(left_out.decisions)})
     if cancel:
         cancel.check()
-    return save_run(campaign, table, settings, result, versions=versions(), stage=stage)
+    run = save_run(campaign, table, settings, result, versions=versions(), stage=stage)
+    carry_over(campaign, run)
+    return run
 
 
 def versions() -> dict[str, str]:
@@ -165,8 +169,6 @@ def versions() -> dict[str, str]:
 @cache
 def compile_kernels() -> None:
     """Have the kernels compiled (once, some twenty seconds; then they are kept), so that no fit counts that time."""
-    from crowdclust_app.inference.crowdclustering import Crowdclustering
-
     toy = ResponseTable.from_responses(
         Response(f"h{number}", f"w{number % 2}", tuple("abcdef"), tuple("112233")) for number in range(4)
     )

@@ -17,6 +17,7 @@ from typing import Any
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 
 # Seconds between two looks at whether to stop, while nothing is heard.
 PATIENCE = 0.05
@@ -137,8 +138,6 @@ def _follow_parent() -> None:
 
 def _call(task: Callable[..., Any], arguments: tuple[Any, ...], tell: bool) -> Any:
     """Call a task in a child process."""
-    from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
-
     assert _news is not None
     assert _stop is not None
     return task(*arguments, progress=_news.put if tell else None, parallel=Parallel(check=_stop.check))

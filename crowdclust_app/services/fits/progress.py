@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crowdclust_app.inference.crowdclustering.selection.choosing import planned_fits
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -80,7 +81,6 @@ def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1)
     """
     if progress is None:
         return None
-    from crowdclust_app.inference.crowdclustering.selection.choosing import planned_fits
 
     sweeps = settings.layer_rounds + settings.max_iterations
     planned = planned_fits(settings.folds, settings.label_weight == "auto", settings.dimensions == "auto")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.progress_statistics import rerun_every, responses_since_run
+from crowdclust_app.services.fits.run_store import load_run, run_list
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.fit_settings import FitSettings
@@ -20,7 +22,5 @@ def is_due(campaign: Campaign) -> bool:
 
 def settings_of_newest(campaign: Campaign) -> FitSettings:
     """The settings of the newest run of the whole collection; the usual ones before the first."""
-    from crowdclust_app.domain.fit_settings import FitSettings
-
-    numbers = [run.number for run in campaign.runs() if run.stage == WHOLE_COLLECTION]
-    return campaign.run(numbers[-1]).settings if numbers else FitSettings()
+    numbers = [run.number for run in run_list(campaign) if run.stage == WHOLE_COLLECTION]
+    return load_run(campaign, numbers[-1]).settings if numbers else FitSettings()

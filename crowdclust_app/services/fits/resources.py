@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.services.fits.process_pool import SpawnedPool
 
 if TYPE_CHECKING:
@@ -91,8 +92,6 @@ def workforce(table: ResponseTable, settings: FitSettings, threads: int | None) 
     UserError
         When the number of threads is out of range.
     """
-    from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
-
     wanted = cores() if threads is None else threads
     if not 1 <= wanted <= MOST_THREADS:
         raise UserError(f"{wanted} threads cannot share a fit", todo=f"choose a number from 1 to {MOST_THREADS}")

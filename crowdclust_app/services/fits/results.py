@@ -128,3 +128,48 @@ class Run:
     result: FitResult
     item_names: tuple[str, ...]
     worker_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What a list of runs shows.
+
+    Parameters
+    ----------
+    number
+        Its number in the campaign, from 1.
+    created_at
+        When it was stored.
+    seconds
+        How long the fit took.
+    summary
+        The figures of the summary of `fit` (docs/files.md).
+    """
+
+    number: int
+    stage: str
+    method: str
+    created_at: datetime
+    seed: int
+    seconds: float
+    fingerprint: str
+    settings: dict[str, object]
+    summary: dict[str, object]
+
+
+def entropy_bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entropy of each row.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (N, K)
+        Rows that add up to 1.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        In bits, never negative.
+    """
+    positive = np.where(probabilities > 0, probabilities, 1.0)
+    entropy: NDArray[np.float64] = np.abs((probabilities * np.log2(positive)).sum(axis=1))
+    return entropy

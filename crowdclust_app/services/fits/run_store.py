@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
-from crowdclust_app.services.campaign.counts import RunInfo
-from crowdclust_app.services.clusters.carrying_over import carry_over
-from crowdclust_app.services.fits.results import FitResult, Run
+from crowdclust_app.services.fits.results import FitResult, Run, RunInfo
+from crowdclust_app.storage import catalogue, runs
+from crowdclust_app.storage.failures import NotWritableError
+from crowdclust_app.storage.times import from_text, now, to_text
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
@@ -51,7 +52,7 @@ def save_run(
     versions: Mapping[str, str],
     stage: str,
 ) -> Run:
-    """Store a fit beside the earlier ones, with the names that the lead gave to clusters like its own.
+    """Store a fit beside the earlier ones.
 
     Every attribute of the result that is an array goes into the archive, the summary and the others into JSON, so
     that nothing here knows which attributes there are.
@@ -75,9 +76,6 @@ def save_run(
     ValueError
         When an array holds Python objects, or the summary something that JSON has no word for (NaN included).
     """
-    from crowdclust_app.storage import catalogue, runs
-    from crowdclust_app.storage.failures import NotWritableError
-
     values = _columns(table, settings, result, versions) | {"stage": stage}
     try:
         with campaign.database.write() as connection:
@@ -85,17 +83,13 @@ def save_run(
             catalogue.bump_revision(connection)
     except NotWritableError as error:
         raise NotStoredError(result, error) from error
-    run = load_run(campaign, number)
-    carry_over(campaign, run)
-    return run
+    return load_run(campaign, number)
 
 
 def _columns(
     table: ResponseTable, settings: FitSettings, result: FitResult, versions: Mapping[str, str]
 ) -> dict[str, Any]:
     """What a run's row holds, but for its number and stage."""
-    from crowdclust_app.storage.times import now, to_text
-
     attributes = {field.name: getattr(result, field.name) for field in fields(result)}
     summary = attributes.pop("summary")
     arrays = {name: value for name, value in attributes.items() if isinstance(value, np.ndarray)}
@@ -124,9 +118,6 @@ def load_run(campaign: Campaign, number: int) -> Run:
     UserError
         When there is no run of this number.
     """
-    from crowdclust_app.storage import runs
-    from crowdclust_app.storage.times import from_text
-
     with campaign.database.read() as connection:
         row = runs.run_row(connection, number)
         known = "" if row else ", ".join(str(other.number) for other in runs.run_rows(connection))
@@ -155,9 +146,6 @@ def load_run(campaign: Campaign, number: int) -> Run:
 
 def run_list(campaign: Campaign) -> tuple[RunInfo, ...]:
     """Every stored run without its arrays, newest last."""
-    from crowdclust_app.storage import runs
-    from crowdclust_app.storage.times import from_text
-
     with campaign.database.read() as connection:
         rows = runs.run_rows(connection)
     return tuple(

@@ -9,6 +9,7 @@ from pathlib import Path
 from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.io.tables import read_responses, read_truth
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -69,8 +70,6 @@ def read_table_source(path: Path, stage: str = WHOLE_COLLECTION) -> TableSource:
     UserError
         With file and line, when anything in it is wrong; also when it has responses, but none of this stage.
     """
-    from crowdclust_app.io.tables import read_responses
-
     records = read_responses(path)
     stages = dict.fromkeys(record.stage or WHOLE_COLLECTION for record in records)
     if stages and stage not in stages:
@@ -89,8 +88,6 @@ def read_truth_source(path: Path, table: ResponseTable) -> TruthSource:
     UserError
         When anything in the file is wrong, or not one of its items is in a response.
     """
-    from crowdclust_app.io.tables import read_truth
-
     truth = read_truth(path)
     answered = {table.item_names[item] for item in set(table.items.tolist())}
     if not answered & truth.keys():

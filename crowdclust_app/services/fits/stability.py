@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ def cluster_stability(
         either) with the cluster of the draw that is most like it; between 0 and 1. Items that a draw does not show are
         left out of that draw.
     """
-    from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
-
     beginning = WarmStart(
         model.positions_,
         model.position_variances_,

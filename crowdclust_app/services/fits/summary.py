@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.evaluation import metrics
+from crowdclust_app.sampling.coverage import component_labels
+from crowdclust_app.sampling.plan import design_warnings
 from crowdclust_app.services.fits.verdicts import (
     choice_sentence,
     convergence_sentence,
@@ -160,9 +163,6 @@ def verdicts(
 
 def design_sentences(table: ResponseTable) -> tuple[str, ...]:
     """What the responses cannot answer, whatever the method: parts that nothing joins, items never shown."""
-    from crowdclust_app.sampling.coverage import component_labels
-    from crowdclust_app.sampling.plan import design_warnings
-
     parts = component_labels(table.n_items, table.response_ptr, table.items)
     return tuple(design_warnings(parts, table.times_shown, table.n_items, todo="let some HITs join the parts"))
 
@@ -191,8 +191,6 @@ def compare_with_truth(
     UserError
         When not one item can be compared.
     """
-    from crowdclust_app.evaluation import metrics
-
     known = [n for n, name in enumerate(item_names) if labels[n] > 0 and name in truth]
     if not known:
         raise UserError(

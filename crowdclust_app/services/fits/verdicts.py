@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.services.fits.stability import UNSTABLE_BELOW
+from crowdclust_app.services.workers.worker_rows import ALL_APART, ONE_GROUP, RANDOM, worker_rows
+
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
     from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
@@ -175,8 +178,6 @@ def lost_clusters_sentence(settings: Mapping[str, Any], heldout: HeldOut | None,
 
 def stability_sentences(stability: Sequence[float] | None) -> list[str]:
     """Which clusters are not found again when the responses are drawn anew, where that was tried."""
-    from crowdclust_app.services.fits.stability import UNSTABLE_BELOW
-
     if stability is None:
         return []
     if len(stability) == 1:
@@ -212,8 +213,6 @@ def worker_sentences(table: ResponseTable, labels: NDArray[np.int64]) -> list[st
     labels : ndarray of shape (N,)
         Cluster of each item, 0 for none.
     """
-    from crowdclust_app.services.workers.worker_rows import ALL_APART, ONE_GROUP, RANDOM, worker_rows
-
     rows = worker_rows(table, labels, {})
     sentences = []
     for flag, words in zip((RANDOM, ONE_GROUP, ALL_APART), _OF_WORKERS, strict=True):

@@ -14,8 +14,12 @@ import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.stages import StageInfo, category_path
+from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.categories import Categories, read_categories
+from crowdclust_app.services.fits.results import entropy_bits
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stages import stage_list
+from crowdclust_app.services.verify.verdicts import verified_items
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -71,7 +75,7 @@ def run_below(campaign: Campaign, stage: str, stages: Sequence[StageInfo]) -> in
     int or None
         None when the stage has no run.
     """
-    numbers = [run.number for run in campaign.runs() if run.stage == stage]
+    numbers = [run.number for run in run_list(campaign) if run.stage == stage]
     divided = {below.run for below in stages if below.parent == stage and not below.removed and below.run is not None}
     return max((n for n in numbers if n in divided), default=None) or max(numbers, default=None)
 
@@ -80,12 +84,12 @@ def exported_run(campaign: Campaign) -> int | None:
     """The run whose tree is exported when none is chosen; None when there is none."""
     stages = stage_list(campaign)
     root = run_below(campaign, WHOLE_COLLECTION, stages)
-    return root if root is not None else max((run.number for run in campaign.runs()), default=None)
+    return root if root is not None else max((run.number for run in run_list(campaign)), default=None)
 
 
 def older_than_newest(campaign: Campaign, number: int) -> tuple[str, ...]:
     """Sentences about newer runs of the same stage that a run with stages below it hides."""
-    runs = {run.number: run for run in campaign.runs()}
+    runs = {run.number: run for run in run_list(campaign)}
     stage = runs[number].stage
     newest = max(run.number for run in runs.values() if run.stage == stage)
     if newest == number:
@@ -122,7 +126,7 @@ def _below(
         number = run_below(campaign, stage.name, stages)
         if number is None or stage.cluster is None:
             continue
-        lower = campaign.run(number)
+        lower = load_run(campaign, number)
         own = _own_leaves(campaign, lower, cancel)
         own |= _below(campaign, lower, stages, cancel)
         category = known.together_with(stage.cluster)
@@ -134,16 +138,13 @@ def _below(
 
 def _own_leaves(campaign: Campaign, run: Run, cancel: CancelToken | None) -> dict[str, LeafCluster]:
     """The items of a stage's run in that run's clusters."""
-    from crowdclust_app.services.exchange.result_tables import entropy_bits
-    from crowdclust_app.services.verify.verdicts import verified_items
-
     result = run.result
     known = read_categories(campaign, run.number, result.responsibilities.shape[1])
     places = _places(run, known)
     labels = np.where(result.shown, result.labels, 0)
     probabilities = np.clip(result.responsibilities, 0.0, 1.0)
     entropy = entropy_bits(probabilities)
-    table = campaign.table(run.stage)
+    table = read_table(campaign, run.stage)
     times = dict(zip(table.item_names, table.times_shown.tolist(), strict=True))
     verified = verified_items(campaign, run, cancel)
     leaves = {}

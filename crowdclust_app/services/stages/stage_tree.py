@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.stages import StageInfo, category_path
+from crowdclust_app.services.campaign.counts import submitted_times
 from crowdclust_app.services.campaign.responses import read_tables
 from crowdclust_app.services.clusters.categories import Categories, read_categories
 from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
 from crowdclust_app.services.clusters.run_view import RunView, view_run
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.leaf_clusters import run_below
 from crowdclust_app.services.stages.stages import FEWEST_ITEMS, default_plan, stage_list
+from crowdclust_app.storage import catalogue
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.campaign import PlanSettings
     from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.counts import RunInfo
+    from crowdclust_app.services.fits.results import RunInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ def look_at_stages(campaign: Campaign, run: int | None = None, cancel: CancelTok
         the newest (`leaves.run_below`).
     """
     stages = stage_list(campaign)
-    runs = campaign.runs()
+    runs = run_list(campaign)
     chosen = {stage.name: run_below(campaign, stage.name, stages) for stage in stages}
     chosen |= {info.stage: info.number for info in runs if info.number == run}
     tables = read_tables(campaign, [name for name, number in chosen.items() if number is not None])
@@ -150,7 +153,7 @@ def look_at_stages(campaign: Campaign, run: int | None = None, cancel: CancelTok
         if cancel:
             cancel.check()
         if number is not None:
-            views[name] = view_run(campaign.run(number), tables[name])
+            views[name] = view_run(load_run(campaign, number), tables[name])
     known = {name: _categories_of(campaign, view) for name, view in views.items()}
     newest = {info.stage: info.number for info in runs}
     looking = _Looking(stages, views, known, newest)
@@ -172,11 +175,9 @@ def plan_for(stage: StageNode, category: CategoryNode) -> PlanSettings:
 
 def seconds_a_photo(campaign: Campaign) -> float | None:
     """Median active seconds that a photo of a submitted HIT took; None while nothing was measured."""
-    from crowdclust_app.storage import catalogue
-
     with campaign.database.read() as connection:
         sizes = catalogue.hit_sizes(connection)
-    measured = [time.active_seconds / sizes[time.hit] for time in campaign.submitted_times() if sizes.get(time.hit)]
+    measured = [time.active_seconds / sizes[time.hit] for time in submitted_times(campaign) if sizes.get(time.hit)]
     measured = [seconds for seconds in measured if seconds > 0]
     return float(np.median(measured)) if measured else None
 

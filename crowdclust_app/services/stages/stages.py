@@ -16,8 +16,12 @@ import numpy as np
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.stages import StageInfo, stage_name
+from crowdclust_app.sampling.plan import make_plan, plan_figures
 from crowdclust_app.services.campaign.planning import plan_items
 from crowdclust_app.services.clusters.categories import read_categories
+from crowdclust_app.services.fits.run_store import load_run, run_list
+from crowdclust_app.storage import catalogue, stages
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.sampling.plan import PlanFigures
@@ -81,8 +85,6 @@ class SplitOutlook:
 
 def stage_list(campaign: Campaign) -> tuple[StageInfo, ...]:
     """Every stage, the removed ones too, in the order in which they were made."""
-    from crowdclust_app.storage import stages
-
     with campaign.database.read() as connection:
         return tuple(stages.stage_rows(connection))
 
@@ -135,7 +137,7 @@ def cluster_items(campaign: Campaign, run: Run, cluster: int) -> tuple[int, ...]
 
 def newest_run(campaign: Campaign, stage: str) -> int | None:
     """Number of the newest run of a stage."""
-    return max((run.number for run in campaign.runs() if run.stage == stage), default=None)
+    return max((run.number for run in run_list(campaign) if run.stage == stage), default=None)
 
 
 def run_to_divide(campaign: Campaign, stage: str, run: int | None = None) -> Run:
@@ -151,7 +153,7 @@ def run_to_divide(campaign: Campaign, stage: str, run: int | None = None) -> Run
     number = run if run is not None else newest_run(campaign, stage)
     if number is None:
         raise UserError(f"{stage} has no run yet, so it has no clusters", todo=f"fit the stage {stage} first")
-    found = campaign.run(number)
+    found = load_run(campaign, number)
     if found.stage != stage:
         raise UserError(f"run {number} is of the stage {found.stage}, not of {stage}", todo=f"choose a run of {stage}")
     return found
@@ -218,8 +220,6 @@ def subdivide(
         When there is no such stage, run or cluster, when it has fewer than 2 items, or is subdivided already.
         Nothing is changed then.
     """
-    from crowdclust_app.sampling.plan import make_plan, plan_figures
-
     above = find_stage(campaign, stage)
     found = run_to_divide(campaign, stage, run)
     number = found.number
@@ -255,9 +255,6 @@ def _store(
     members: Sequence[tuple[int, ...]],
 ) -> str:
     """Write a stage of one category's clusters with its HITs; returns its name, which has the first of them."""
-    from crowdclust_app.storage import catalogue, stages
-    from crowdclust_app.storage.times import now
-
     with campaign.database.write() as connection:
         rows = stages.stage_rows(connection)
         cluster = min(clusters)
@@ -281,8 +278,6 @@ def stage_hits(
 
     People who sort see no difference between stages; a HIT's name says only its place in the whole.
     """
-    from crowdclust_app.storage import catalogue, stages
-
     taken = set(catalogue.hit_numbers(connection))
     first = stages.first_free_hit(connection)
     hits = []
@@ -310,9 +305,6 @@ def remove_stage(campaign: Campaign, name: str) -> tuple[str, ...]:
     UserError
         When there is no such stage, it is removed already, or it is the whole collection.
     """
-    from crowdclust_app.storage import catalogue, stages
-    from crowdclust_app.storage.times import now
-
     if name == WHOLE_COLLECTION:
         raise UserError("the whole collection cannot be removed", todo="choose a stage below it")
     if find_stage(campaign, name).removed:
@@ -338,8 +330,6 @@ def bring_back(campaign: Campaign, name: str) -> tuple[str, ...]:
     UserError
         When it is not removed, the stage above it is, or its cluster has become another stage meanwhile.
     """
-    from crowdclust_app.storage import catalogue, stages
-
     find_stage(campaign, name)
     with campaign.database.write() as connection:
         rows = {row.name: row for row in stages.stage_rows(connection)}

@@ -15,7 +15,12 @@ import numpy as np
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import AnswerKind, QuestionSet
+from crowdclust_app.inference.aggregators import LabelTable
+from crowdclust_app.inference.experts import GaussianProcessExperts
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.services.verify.features import align_features
+from crowdclust_app.services.verify.interview import question_set
+from crowdclust_app.services.verify.learner_fits import fit_learner, make_learner
 from crowdclust_app.services.verify.learning_results import Learnt, NextQuestion, describe
 from crowdclust_app.services.verify.learning_settings import (
     LearningSettings,
@@ -25,6 +30,7 @@ from crowdclust_app.services.verify.learning_settings import (
     set_learning,
     unmark_gold,
 )
+from crowdclust_app.storage import questions
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import FitStep
@@ -64,8 +70,6 @@ class _Log:
 
     def catch_up(self, connection: Connection) -> None:
         """Take in the events that are new."""
-        from crowdclust_app.storage import questions
-
         for event in questions.events_after(connection, self._number, self.last):
             self.last = event.number
             if event.undoes is None:
@@ -102,8 +106,6 @@ class ActiveLearning:
     """
 
     def __init__(self, campaign: Campaign, number: int) -> None:
-        from crowdclust_app.services.verify.interview import question_set
-
         self.question_set = question_set(campaign, number)
         self._campaign = campaign
         self._position = {item: place for place, item in enumerate(self.question_set.items)}
@@ -205,10 +207,6 @@ class ActiveLearning:
         progress: Progress | None,
         cancel: CancelToken | None,
     ) -> tuple[Learnt, Learner]:
-        from crowdclust_app.inference.aggregators import LabelTable
-        from crowdclust_app.services.verify.features import align_features
-        from crowdclust_app.services.verify.learner_fits import fit_learner, make_learner
-
         with self._reading:
             said = self._read().answers()
         gold = gold_of(self._campaign, self.question_set.number)
@@ -237,8 +235,6 @@ class ActiveLearning:
 
     def _warm(self, settings: LearningSettings, aligned: Aligned) -> GaussianProcessExperts | None:
         """The Gaussian process that was learnt before from these features, to learn on; None to begin anew."""
-        from crowdclust_app.inference.experts import GaussianProcessExperts
-
         learnt, model = self._learnt, self._model
         if learnt is None or not isinstance(model, GaussianProcessExperts) or learnt.settings != settings:
             return None

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, cast
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import METHODS, names_of
+from crowdclust_app.inference.aggregators import encode_labels, method_named
+from crowdclust_app.inference.aggregators.columns import number_of
+from crowdclust_app.inference.aggregators.registry import warm_up
+from crowdclust_app.inference.aggregators.scoring import score
+from crowdclust_app.io.csvtext import write_table
+from crowdclust_app.io.label_tables import read_labels
+from crowdclust_app.io.tables import read_truth
+from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
+from crowdclust_app.services.fits.sources import unknown_columns_warning
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.services.verify.features import features_from_file
 from crowdclust_app.services.verify.learner_fits import align_to, fit_learner, make_learner, unused_settings
 
 if TYPE_CHECKING:
@@ -126,10 +136,6 @@ def aggregate_file(
     Cancelled
         When `cancel` says so.
     """
-    from crowdclust_app.io.label_tables import read_labels
-    from crowdclust_app.services.exchange.result_folders import folder_for
-    from crowdclust_app.services.fits.sources import unknown_columns_warning
-
     if progress is not None:
         progress(ProgressReport(0, None, "reading the labels"))
     rows = read_labels(labels)
@@ -160,8 +166,6 @@ def aggregate_rows(
     cancel: CancelToken | None = None,
 ) -> AggregateReport:
     """Aggregate labels that are in memory; `where` names them in messages. Otherwise as `aggregate_file`."""
-    from crowdclust_app.inference.aggregators import encode_labels
-
     try:
         table = encode_labels(
             rows.task,
@@ -200,9 +204,6 @@ def _unlabelled(table: LabelTable) -> list[Hashable]:
 
 def write_report(report: AggregateReport, folder: Path) -> tuple[Path, ...]:
     """Write `labels_inferred.csv`, `reliability.csv` and `summary.json` into a folder that exists."""
-    from crowdclust_app.io.csvtext import write_table
-    from crowdclust_app.services.exchange.result_folders import write_summary
-
     inferred, reliability = folder / "labels_inferred.csv", folder / "reliability.csv"
     write_table(inferred, INFERRED_HEADER, _inferred_rows(report.fitted))
     measured = any(hasattr(method, "precision_") for method in report.fitted)
@@ -212,9 +213,6 @@ def write_report(report: AggregateReport, folder: Path) -> tuple[Path, ...]:
 
 
 def _read_truth(path: Path, rows: LabelRows) -> tuple[Mapping[str, str], list[str]]:
-    from crowdclust_app.io.tables import read_truth
-    from crowdclust_app.services.fits.sources import unknown_columns_warning
-
     truth = read_truth(path)
     if not truth.keys() & set(rows.task):
         what = "not one of its tasks has labels"
@@ -223,8 +221,6 @@ def _read_truth(path: Path, rows: LabelRows) -> tuple[Mapping[str, str], list[st
 
 
 def _read_features(path: Path, settings: AggregateSettings) -> FeatureTable:
-    from crowdclust_app.services.verify.features import features_from_file
-
     learners = names_of("learner")
     if settings.method not in (*learners, ALL):
         raise UserError(f"{settings.method} takes no features", todo=f"take {', '.join(learners)} or all, or none")
@@ -241,8 +237,6 @@ def _fit_methods(
     cancel: CancelToken | None,
 ) -> tuple[list[Aggregator], list[dict[str, str]]]:
     """Fit what was asked for; of `all`, what cannot be applied is skipped with its reason."""
-    from crowdclust_app.inference.aggregators import method_named
-
     learners = names_of("learner")
     names = [name for name in names_of("aggregator") if METHODS[name].scale != "interval" or _measured(table)]
     names += learners if aligned is not None else ()
@@ -294,15 +288,11 @@ def _learn(
 
 def _measured(table: LabelTable) -> bool:
     """Whether the labels are measurements: all numbers, and not all whole ones."""
-    from crowdclust_app.inference.aggregators.columns import number_of
-
     numbers = [number_of(value) for value in table.classes]
     return all(number is not None for number in numbers) and any(number % 1 for number in numbers if number is not None)
 
 
 def _make(name: str, settings: AggregateSettings, ordered: bool) -> Aggregator:
-    from crowdclust_app.inference.aggregators import method_named
-
     method = method_named(name)(
         prior=_USUAL_PRIOR if settings.prior is None else settings.prior,
         prevalence=settings.prevalence,  # type: ignore[arg-type]  # checked by the fit
@@ -320,7 +310,6 @@ def _prepare(method: Aggregator, table: LabelTable, number: int, total: int, pro
     """Compile (or load) what a method needs on a handful of labels, so that its seconds are those of the fit."""
     if not method.compiled or (method.most_classes is not None and table.n_classes > method.most_classes):
         return
-    from crowdclust_app.inference.aggregators.registry import warm_up
 
     if progress is not None:
         progress(ProgressReport(number * _PARTS, total * _PARTS, f"preparing {method.name}"))
@@ -339,8 +328,6 @@ def _listener(name: str, number: int, total: int, progress: Progress | None) -> 
 
 
 def _figures(method: Aggregator, truth: Mapping[str, str] | None) -> dict[str, Any]:
-    from crowdclust_app.inference.aggregators.scoring import score
-
     scores = None if truth is None else score(method, truth)  # type: ignore[arg-type]  # a str is hashable
     return {
         "method": method.name,

@@ -14,6 +14,15 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.inference.experts.features import fill_missing
+from crowdclust_app.io.atomic import atomic_file
+from crowdclust_app.io.descriptors import COLOURS, VERSION, describe_photo
+from crowdclust_app.io.feature_tables import read_features
+from crowdclust_app.io.images import scan_folder
+from crowdclust_app.io.onnx_model import VERSION as ONNX_VERSION
+from crowdclust_app.io.onnx_model import EmbeddingModel
+from crowdclust_app.services.fits.run_store import load_run
+from crowdclust_app.services.folders import cache_folder
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -111,8 +120,6 @@ def features_from_file(path: Path) -> FeatureTable:
     UserError
         With file and line, when anything in the table is wrong.
     """
-    from crowdclust_app.io.feature_tables import read_features
-
     rows = read_features(path)
     return FeatureTable(rows.names, rows.columns, rows.values, str(path))
 
@@ -125,7 +132,7 @@ def features_from_run(campaign: Campaign, number: int) -> FeatureTable:
     UserError
         When there is no such run, or its method gives no positions.
     """
-    run = campaign.run(number)
+    run = load_run(campaign, number)
     positions = np.asarray(run.result.positions, dtype=np.float64)
     shown = np.flatnonzero(run.result.shown)
     if positions.ndim != 2 or not positions.shape[1] or not len(shown):
@@ -155,8 +162,6 @@ def photos_in(folder: Path) -> tuple[PhotoSource, ...]:
     UserError
         When the folder cannot be opened or has none.
     """
-    from crowdclust_app.io.images import scan_folder
-
     found = tuple(PhotoSource(name, folder / name) for name in scan_folder(folder))
     if not found:
         raise UserError("there are no photos in this folder", where=str(folder), todo="name the folder that has them")
@@ -236,8 +241,6 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
     UserError
         When not one of them has features.
     """
-    from crowdclust_app.inference.experts.features import fill_missing
-
     number: Mapping[Hashable, int] = {name: row for row, name in enumerate(table.names)}
     rows = [number.get(str(task), -1) for task in tasks]
     if tasks and max(rows) < 0:
@@ -270,11 +273,7 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
 def _describer(model: Path | None) -> tuple[Callable[[Path], NDArray[np.float32]], str]:
     """What describes a photo, and what its results are kept under."""
     if model is None:
-        from crowdclust_app.io.descriptors import VERSION, describe_photo
-
         return describe_photo, f"photo-{VERSION}"
-    from crowdclust_app.io.onnx_model import VERSION as ONNX_VERSION
-    from crowdclust_app.io.onnx_model import EmbeddingModel
 
     opened = EmbeddingModel(model)
     with model.open("rb") as file:
@@ -283,8 +282,6 @@ def _describer(model: Path | None) -> tuple[Callable[[Path], NDArray[np.float32]
 
 def _folder_of(kind: str) -> Path | None:
     """Where results of a kind are kept; None where nothing can be kept, which only costs time."""
-    from crowdclust_app.services.folders import cache_folder
-
     try:
         folder = cache_folder() / "features" / kind
         folder.mkdir(parents=True, exist_ok=True)
@@ -297,8 +294,6 @@ def _cached(
     folder: Path | None, photo: PhotoSource, describe: Callable[[Path], NDArray[np.float32]]
 ) -> NDArray[np.float32]:
     """What was computed of these very bytes before, or now."""
-    from crowdclust_app.io.atomic import atomic_file
-
     digest = photo.content_hash or _hash_of(photo.path)
     if folder is None or digest is None:
         return describe(photo.path)
@@ -326,8 +321,6 @@ def _hash_of(path: Path) -> str | None:
 
 def _balanced(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give colours and edges the same weight, whichever varies more; shape (N, D)."""
-    from crowdclust_app.io.descriptors import COLOURS
-
     parts = []
     for part in (matrix[:, :COLOURS], matrix[:, COLOURS:]):
         centred = part - part.mean(axis=0)

@@ -15,6 +15,10 @@ from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import LONGEST_SENTENCE, Answer, AnswerKind, Policy, QuestionSet
+from crowdclust_app.inference.aggregators import OnlineSBIC
+from crowdclust_app.sampling.asking import Asker
+from crowdclust_app.storage import catalogue, questions
+from crowdclust_app.storage.times import now
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import OnlineSBIC
@@ -113,9 +117,6 @@ def make_question_set(
     UserError
         When there is nothing to ask, or no sentence.
     """
-    from crowdclust_app.storage import catalogue, questions
-    from crowdclust_app.storage.times import now
-
     sentence = " ".join(sentence.split())
     if not sentence:
         raise UserError("a question needs a sentence", todo="write what is asked of each photo")
@@ -148,8 +149,6 @@ def make_question_set(
 
 def question_sets(campaign: Campaign) -> tuple[QuestionSetInfo, ...]:
     """Every question set, oldest first."""
-    from crowdclust_app.storage import questions
-
     with campaign.database.read() as connection:
         counts = questions.answer_counts(connection)
         return tuple(
@@ -165,8 +164,6 @@ def question_set(campaign: Campaign, number: int) -> QuestionSet:
     UserError
         When there is none of this number.
     """
-    from crowdclust_app.storage import questions
-
     with campaign.database.read() as connection:
         found = questions.sets(connection, number)
     if not found:
@@ -176,16 +173,12 @@ def question_set(campaign: Campaign, number: int) -> QuestionSet:
 
 def answers(campaign: Campaign, number: int) -> tuple[Answer, ...]:
     """What was said to the questions of a set and not taken back, oldest first."""
-    from crowdclust_app.storage import questions
-
     with campaign.database.read() as connection:
         return tuple(questions.standing_answers(connection, number))
 
 
 def newest_event(campaign: Campaign, number: int) -> int:
     """Number of the newest event of a set, 0 without any: another one says that somebody has answered since."""
-    from crowdclust_app.storage import questions
-
     with campaign.database.read() as connection:
         return questions.newest_event(connection, number)
 
@@ -198,8 +191,6 @@ def choose_method(campaign: Campaign, number: int, method: str) -> None:
     UserError
         When it is not on the Verify screen.
     """
-    from crowdclust_app.storage import catalogue, questions
-
     if method not in verify_names():
         raise UserError(f"the method {method} is unknown here", todo=f"take one of {', '.join(verify_names())}")
     with campaign.database.write() as connection:
@@ -219,8 +210,6 @@ class Interview:
     """
 
     def __init__(self, campaign: Campaign, asked: QuestionSet) -> None:
-        from crowdclust_app.sampling.asking import Asker
-
         self.question_set = asked
         self._campaign = campaign
         self._task_of = {item: task for task, item in enumerate(asked.items)}
@@ -252,9 +241,6 @@ class Interview:
         UserError
             When this worker has answered the question already, perhaps in another window.
         """
-        from crowdclust_app.storage import catalogue, questions
-        from crowdclust_app.storage.times import now
-
         with self._lock:
             with self._campaign.database.write() as connection:
                 number = self.question_set.number
@@ -282,9 +268,6 @@ class Interview:
         Question or None
             The same question once more; None when there is nothing to take back.
         """
-        from crowdclust_app.storage import catalogue, questions
-        from crowdclust_app.storage.times import now
-
         with self._lock:
             with self._campaign.database.write() as connection:
                 number = self.question_set.number
@@ -327,8 +310,6 @@ class Interview:
         return Question(items[0], tuple(items[1 : 1 + AHEAD])) if items else None
 
     def _new_events(self, connection: Connection) -> list[tuple[int, int, int, str, int | None]]:
-        from crowdclust_app.storage import questions
-
         return [
             (event.number, event.item, event.worker, event.kind, event.undoes)
             for event in questions.events_after(connection, self.question_set.number, self._seen)
@@ -365,6 +346,4 @@ class Interview:
 
 
 def _belief() -> OnlineSBIC:
-    from crowdclust_app.inference.aggregators import OnlineSBIC
-
     return OnlineSBIC(PRIOR, PREVALENCE)

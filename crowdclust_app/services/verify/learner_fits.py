@@ -10,6 +10,8 @@ import numpy as np
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import no_convergence_warning
 from crowdclust_app.domain.methods import names_of
+from crowdclust_app.inference.experts import GaussianProcessExperts, LogisticExperts
+from crowdclust_app.services.verify.features import align_features
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import FitStep, LabelTable
@@ -45,8 +47,6 @@ def make_learner(
     own_scale
         Whether the features' spreads mean something; `gp` leaves them as they are then.
     """
-    from crowdclust_app.inference.experts import GaussianProcessExperts, LogisticExperts
-
     if name == LogisticExperts.name:
         learner = LogisticExperts(ridge=RIDGE, prevalence=prevalence, ties=ties, seed=seed)  # type: ignore[arg-type]  # checked there
         return learner if prior is None else learner.set_params(prior=prior)
@@ -75,8 +75,6 @@ def unused_settings(method: str, prevalence: float | str | None, has_features: b
 
 def align_to(table: LabelTable, features: FeatureTable) -> Aligned:
     """Put features beside the tasks that have labels."""
-    from crowdclust_app.services.verify.features import align_features
-
     return align_features(features, [table.tasks[task] for task in np.flatnonzero(table.task_counts)])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.inference.experts.next_question import best_items, entropy
 from crowdclust_app.services.verify.verdicts import DECIDED_AT, IN, OUT, UNDECIDED
 
 if TYPE_CHECKING:
@@ -163,8 +164,6 @@ class Learnt:
         ahead
             How many more items to name.
         """
-        from crowdclust_app.inference.experts.next_question import best_items, entropy
-
         open_ = ~asked.all(axis=1)
         if not open_.any():
             return None
@@ -207,8 +206,6 @@ class Learnt:
 
 def _information(p: float, hits: NDArray[np.float64], rejections: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bits that an answer by two coins is expected to tell; with equal coins as in docs/experts.md, section 9."""
-    from crowdclust_app.inference.experts.next_question import entropy
-
     said = p * hits + (1.0 - p) * (1.0 - rejections)
     return np.asarray(np.maximum(entropy(said) - p * entropy(hits) - (1.0 - p) * entropy(rejections), 0.0))
 

@@ -12,6 +12,9 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import names_of
 from crowdclust_app.services.campaign.decisions import decide, standing, take_back
 from crowdclust_app.services.progress_report import Progress
+from crowdclust_app.services.verify import features
+from crowdclust_app.services.verify.interview import question_set
+from crowdclust_app.storage import catalogue, questions
 
 if TYPE_CHECKING:
     from crowdclust_app.services.campaign.campaigns import Campaign
@@ -70,8 +73,6 @@ class LearningSettings:
         Cancelled
             When `cancel` says so.
         """
-        from crowdclust_app.services.verify import features
-
         if self.source == RUN:
             assert self.run is not None
             return features.features_from_run(campaign, self.run)
@@ -91,8 +92,6 @@ def learning_of(campaign: Campaign, number: int) -> LearningSettings | None:
     UserError
         When what is stored is of a program that knew more.
     """
-    from crowdclust_app.storage import questions
-
     with campaign.database.read() as connection:
         text = questions.learning(connection, number)
     if text is None:
@@ -107,8 +106,6 @@ def learning_of(campaign: Campaign, number: int) -> LearningSettings | None:
 
 def set_learning(campaign: Campaign, number: int, settings: LearningSettings | None) -> None:
     """Switch learning on, with these settings, or off."""
-    from crowdclust_app.storage import catalogue, questions
-
     text = None if settings is None else json.dumps(asdict(settings), ensure_ascii=False)
     with campaign.database.write() as connection:
         questions.set_learning(connection, number, text)
@@ -128,8 +125,6 @@ def mark_gold(campaign: Campaign, number: int, item: int, yes: bool) -> None:
     UserError
         When the item is not in the question set.
     """
-    from crowdclust_app.services.verify.interview import question_set
-
     if item not in question_set(campaign, number).items:
         raise UserError(f"photo {item} is not in this question set", todo="choose one that is")
     before = gold_of(campaign, number).get(item)

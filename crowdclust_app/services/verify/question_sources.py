@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.run_view import view_run
+from crowdclust_app.services.fits.run_store import load_run, run_list
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.questions import QuestionSet
@@ -89,10 +91,10 @@ def neighbours(campaign: Campaign, asked: QuestionSet) -> tuple[int, ...]:
 
 
 def _view(campaign: Campaign, number: int | None) -> RunView | None:
-    runs = campaign.runs()
+    runs = run_list(campaign)
     if not runs:
         return None
     known = {run.number for run in runs}
-    run = campaign.run(number if number in known else runs[-1].number)
-    view = view_run(run, campaign.table(run.stage))
+    run = load_run(campaign, number if number in known else runs[-1].number)
+    view = view_run(run, read_table(campaign, run.stage))
     return view if len(view.clusters) and np.any(view.labels > 0) else None

@@ -14,6 +14,8 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import Answer, AnswerKind, Policy, QuestionSet
+from crowdclust_app.inference.aggregators import encode_labels, method_named
+from crowdclust_app.sampling.expected_error import uncertainty_bound, uniform_bound
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.interview import PREVALENCE, PRIOR, answers, question_set, question_sets
 
@@ -280,8 +282,6 @@ def fit_answers(name: str, labels: Sequence[Answer], cancel: CancelToken | None 
     UserError
         When the method cannot be applied to these answers.
     """
-    from crowdclust_app.inference.aggregators import encode_labels, method_named
-
     table = encode_labels(
         np.array([answer.item for answer in labels], dtype=np.int64),
         np.array([answer.worker for answer in labels], dtype=np.int64),
@@ -337,8 +337,6 @@ def _verdicts(
 
 def _bound(asked: QuestionSet, labels: int, workers: int) -> float | None:
     """The theorem that the policy has, for this many labels shared by these workers."""
-    from crowdclust_app.sampling.expected_error import uncertainty_bound, uniform_bound
-
     if not workers:
         return None
     bound = uniform_bound if asked.policy is Policy.UNIFORM else uncertainty_bound

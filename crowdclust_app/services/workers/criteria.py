@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.inference.crowdclustering.partitions.cluster_pair_counts import count_cluster_pairs
+from crowdclust_app.inference.crowdclustering.partitions.worker_groups import group_workers
 from crowdclust_app.services.campaign.decisions import decide, standing
 
 if TYPE_CHECKING:
@@ -159,9 +161,6 @@ def find_criteria(
     Cancelled
         When asked to stop.
     """
-    from crowdclust_app.inference.crowdclustering.partitions.cluster_pair_counts import count_cluster_pairs
-    from crowdclust_app.inference.crowdclustering.partitions.worker_groups import group_workers
-
     counts = count_cluster_pairs(table, labels - 1, max(n_clusters, 1))
     found = group_workers(counts, cancel)
     hits = np.bincount(table.worker_of_response, minlength=table.n_workers)

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import METHODS
+from crowdclust_app.evaluation.metrics import variation_of_information
+from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot
+from crowdclust_app.inference.crowdclustering.model.settings import resolved
+from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
+from crowdclust_app.services.fits.fitting import compile_kernels
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
@@ -101,11 +107,6 @@ def without_worker(
     Cancelled
         When asked to stop.
     """
-    from crowdclust_app.evaluation.metrics import variation_of_information
-    from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot
-    from crowdclust_app.inference.crowdclustering.model.warm_start import refit
-    from crowdclust_app.services.fits.fitting import compile_kernels
-
     if not can_leave_out(run):
         todo = "choose a run with the method crowdclustering"
         raise UserError(f"a run with {run.settings.method} cannot be fitted again without a worker", todo=todo)
@@ -151,7 +152,6 @@ def moved_items(before: NDArray[np.int64], after: NDArray[np.int64]) -> int:
     """How many items are in another cluster when clusters are matched so that as many as can be stay."""
     if not len(before):
         return 0
-    from scipy.optimize import linear_sum_assignment
 
     _, first = np.unique(before, return_inverse=True)
     _, second = np.unique(after, return_inverse=True)
@@ -163,8 +163,6 @@ def moved_items(before: NDArray[np.int64], after: NDArray[np.int64]) -> int:
 
 def _settings(run: Run) -> ResolvedSettings:
     """What the run was fitted with, what was chosen for it included."""
-    from crowdclust_app.inference.crowdclustering.model.settings import resolved
-
     asked, result = run.settings, run.result
     dimensions = result.positions.shape[1]
     chosen = result.summary.get("chosen") or {}
@@ -185,8 +183,6 @@ def _settings(run: Run) -> ResolvedSettings:
 
 def _beginning(run: Run, table: ResponseTable) -> WarmStart:
     """The run's end for the items and workers of the table; who or what came later begins in the middle."""
-    from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart
-
     result = run.result
     items = _places(run.item_names, table.item_names)
     workers = _places(run.worker_names, table.worker_names)

@@ -21,6 +21,11 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import names_of
 from crowdclust_app.domain.partition import DIFFERENT, SAME
+from crowdclust_app.io.csvtext import open_sheet, write_table
+from crowdclust_app.io.label_tables import LABEL_COLUMNS, LabelRows
+from crowdclust_app.io.tables import PAIR_COLUMNS, read_pairs, read_truth
+from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
+from crowdclust_app.services.fits.sources import unknown_columns_warning
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.aggregating import (
     RELIABILITY_HEADER,
@@ -143,8 +148,6 @@ def judge_pairs(
     UserError
         When no pair was judged by two workers, or the method cannot be applied.
     """
-    from crowdclust_app.io.label_tables import LabelRows
-
     shared = pairs.judged_by_several()
     alone = len(np.unique(pairs.codes)) - len(np.unique(shared.codes))
     if not len(shared.same):
@@ -187,10 +190,6 @@ def _known_pairs(shared: PairLabels, categories: Mapping[str, str], where: str |
 
 def holds_pairs(path: Path) -> bool:
     """Whether a table is a `pairs.csv` and not a `labels.csv`."""
-    from crowdclust_app.io.csvtext import open_sheet
-    from crowdclust_app.io.label_tables import LABEL_COLUMNS
-    from crowdclust_app.io.tables import PAIR_COLUMNS
-
     try:
         columns = open_sheet(path, [LABEL_COLUMNS, PAIR_COLUMNS]).columns
     except UserError:
@@ -221,10 +220,6 @@ def aggregate_pair_file(
     UserError
         When a file or a setting is wrong. Nothing is written then.
     """
-    from crowdclust_app.io.tables import read_pairs, read_truth
-    from crowdclust_app.services.exchange.result_folders import folder_for
-    from crowdclust_app.services.fits.sources import unknown_columns_warning
-
     if progress is not None:
         progress(ProgressReport(0, None, "reading the pairs"))
     records = read_pairs(path)
@@ -243,9 +238,6 @@ def aggregate_pair_file(
 
 def write_pair_report(report: AggregateReport, pairs: PairLabels, folder: Path) -> tuple[Path, ...]:
     """Write `pairs_inferred.csv`, `reliability.csv` and `summary.json` into a folder that exists."""
-    from crowdclust_app.io.csvtext import write_table
-    from crowdclust_app.services.exchange.result_folders import write_summary
-
     inferred, reliability = folder / "pairs_inferred.csv", folder / "reliability.csv"
     write_table(inferred, PAIRS_INFERRED_HEADER, _inferred_rows(report, pairs))
     write_table(reliability, RELIABILITY_HEADER, _reliability_rows(report, pairs))

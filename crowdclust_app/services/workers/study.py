@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus
 from crowdclust_app.domain.decisions import Decision
-from crowdclust_app.services.campaign.exclusions import Exclusions, exclusions
+from crowdclust_app.evaluation.agreement import pair_agreement
+from crowdclust_app.services.campaign.counts import assignment_records, campaign_figures, submitted_times
+from crowdclust_app.services.campaign.exclusions import exclusions
+from crowdclust_app.services.campaign.left_out import Exclusions
+from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.workers.criteria import Criteria, find_criteria, group_names
 from crowdclust_app.services.workers.submitted_hits import SubmittedHits, repeated_hits, turns_of
 
@@ -89,21 +93,21 @@ def read_for_study(campaign: Campaign, run: Run | None, table: ResponseTable | N
     left_out = exclusions(campaign)
     repeats = repeated_hits(campaign)
     if table is None:
-        table = campaign.table(stage)
+        table = read_table(campaign, stage)
     return StudyInput(
         run=run,
         table=table,
-        whole=campaign.table(stage, everything=True) if left_out.decisions else table,
+        whole=read_table(campaign, stage, everything=True) if left_out.decisions else table,
         when={
             (turn.hit, turn.worker): turn.submitted_at
-            for turn in campaign.assignments()
+            for turn in assignment_records(campaign)
             if turn.status is AssignmentStatus.SUBMITTED
         },
-        seconds={(time.hit, time.worker): time.active_seconds for time in campaign.submitted_times()},
+        seconds={(time.hit, time.worker): time.active_seconds for time in submitted_times(campaign)},
         repeats=repeats,
         left_out=left_out,
         names=group_names(campaign),
-        can_repeat=not repeats and campaign.figures().hits_planned > 0,
+        can_repeat=not repeats and campaign_figures(campaign).hits_planned > 0,
     )
 
 
@@ -122,8 +126,6 @@ def study(found: StudyInput, before: WorkerStudy | None = None, cancel: CancelTo
     Cancelled
         When asked to stop.
     """
-    from crowdclust_app.evaluation.agreement import pair_agreement
-
     labels_key = found.table.fingerprint()
     key = (found.run.number if found.run else None, labels_key, tuple(name.number for name in found.names))
     turns = turns_of(found.whole, found.run, found.when, found.seconds, found.repeats, found.left_out)

@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.evaluation.agreement import self_agreement
+from crowdclust_app.inference.crowdclustering.selection.prediction import score_table
+from crowdclust_app.services.exchange.result_tables import Fitted
+from crowdclust_app.storage import records
+
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.exclusions import Exclusions, LeftOut
+    from crowdclust_app.services.campaign.left_out import Exclusions, LeftOut
     from crowdclust_app.services.fits.results import Run
 
 
@@ -157,8 +162,6 @@ def misplaced(groups: NDArray[np.int64], expected: NDArray[np.bool_]) -> NDArray
 
 def repeated_hits(campaign: Campaign) -> dict[str, str]:
     """Name of the HIT that each repeat repeats."""
-    from crowdclust_app.storage import records
-
     with campaign.database.read() as connection:
         return records.repeated_hits(connection)
 
@@ -172,13 +175,8 @@ def turns_of(
     left_out: Exclusions,
 ) -> SubmittedHits:
     """The same from its parts; times by HIT and worker, repeats by name."""
-    from crowdclust_app.evaluation.agreement import self_agreement
-    from crowdclust_app.inference.crowdclustering.selection.prediction import score_table
-
     cluster = np.full(table.n_items, -1, dtype=np.int64)
     if run is not None:
-        from crowdclust_app.services.exchange.result_tables import Fitted
-
         cluster = Fitted(run.result, run.item_names, run.worker_names, run.stage).labels_in(table) - 1
     K = max(int(cluster.max(initial=-1)) + 1, 1)
     # "same" exactly within clusters: what a score counts as right is then the agreement with the clusters
@@ -213,8 +211,6 @@ def turns_of(
 
 def _surprise(table: ResponseTable, cluster: NDArray[np.int64], run: Run | None) -> NDArray[np.float64]:
     """Minus the mean log-probability of each response's labels, in nats; NaN where there is none; shape (R,)."""
-    from crowdclust_app.inference.crowdclustering.selection.prediction import score_table
-
     surprise = np.full(table.n_responses, np.nan)
     if run is None or len(run.result.answered) != len(run.worker_names):
         return surprise

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.inference.crowdclustering.selection.heldout_workers import WorkerScores
+
 if TYPE_CHECKING:
     from crowdclust_app.domain.response_table import ResponseTable
     from crowdclust_app.inference.crowdclustering.selection.heldout_workers import WorkerScores
-    from crowdclust_app.services.campaign.exclusions import Exclusions
+    from crowdclust_app.services.campaign.left_out import Exclusions
     from crowdclust_app.services.fits.results import FitResult, Run
 
 RANDOM_BELOW = 0.1
@@ -212,8 +214,6 @@ def one_cluster(result: FitResult) -> bool:
 
 def worker_scores(result: FitResult) -> WorkerScores | None:
     """What held-out responses say of each worker; None where nothing was held out, or by an earlier version."""
-    from crowdclust_app.inference.crowdclustering.selection.heldout_workers import WorkerScores
-
     figures = result.heldout_figures
     return None if figures is None else WorkerScores(*figures.T)
 

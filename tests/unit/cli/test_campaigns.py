@@ -12,6 +12,7 @@ from campaign_making import SmallDisk, do_next
 
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import move, read_categories, rename
+from crowdclust_app.services.fits.run_store import load_run
 
 FAST = ("--dimensions", 2, "--starts", 1, "--label-weight", 0.5)
 
@@ -72,7 +73,7 @@ def test_the_leads_categories_are_in_what_fit_and_export_write(
     with Campaign.open(campaign) as opened:
         state = read_categories(opened, 1, 2)
         state = rename(opened, state, 1, '=the "first", of two')
-        labels = dict(zip(opened.run(1).item_names, opened.run(1).result.labels.tolist(), strict=True))
+        labels = dict(zip(load_run(opened, 1).item_names, load_run(opened, 1).result.labels.tolist(), strict=True))
         moved = next(name for name, label in labels.items() if label == 2)
         move(opened, state, [moved], 1)
     assert run("fit", campaign, *FAST, "--clusters", 2, "--seed", 1, "--out", "fitted").code == 0

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from crowdclust_app.domain.partition import DIFFERENT, SAME
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_responses
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_response_covers_exactly_its_hit(campaign: Campaign) -> None:
         hit = connection.exec_driver_sql("SELECT hit FROM assignments WHERE number = 2").scalar_one()
     for wrong in (f"{items} {hit} LIMIT 3", f"{items} {(hit + 1) % 6}"):
         check_refused(campaign, wrong, start + "(200, 2, '2024', 'revision', 2)", why="exactly the items")
-    assert len(campaign.responses()) == 2
+    assert len(read_responses(campaign)) == 2
 
 
 def test_items_without_a_response_are_not_kept(campaign: Campaign) -> None:
@@ -164,7 +165,7 @@ def test_pair_labels_are_a_view_of_the_current_responses(campaign: Campaign) -> 
     with campaign.database.read() as connection:
         rows = connection.exec_driver_sql("SELECT item_a, item_b, worker, hit, label FROM pair_labels").all()
     expected = set()
-    for response in campaign.responses():
+    for response in read_responses(campaign):
         group = dict(zip(response.items, response.groups, strict=True))
         number = {item.path: item.number for item in campaign.items()}
         for a in group:

@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.domain.report import Block, Figure, Paragraph, Report, Section
+from crowdclust_app.io.atomic import write_text
+from crowdclust_app.io.report_html import report_html
+from crowdclust_app.services.campaign.counts import campaign_figures
 from crowdclust_app.services.clusters.categories import read_categories
 from crowdclust_app.services.clusters.embedding import DOUBT, SHOWN, colouring, embedding_plot
+from crowdclust_app.services.clusters.overview import CampaignOverview, load_overview
 from crowdclust_app.services.clusters.plots import (
     cluster_numbers_plot,
     cluster_scores,
     known_categories_plot,
     trace_plot,
 )
-from crowdclust_app.services.clusters.run_view import CampaignOverview, RunView, load_overview
+from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.exchange.exporting import worker_labels
 from crowdclust_app.services.exchange.reporting.findings import clusters_section, glance_section, photo_maker
 from crowdclust_app.services.exchange.reporting.method import method_section
 from crowdclust_app.services.exchange.reporting.people import criteria_section, verification_section, workers_section
 from crowdclust_app.services.exchange.reporting.tree import tree_section
 from crowdclust_app.services.exchange.result_tables import Fitted, heldout_of_workers
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, rank_plot
 from crowdclust_app.version import __version__
@@ -61,10 +67,10 @@ def campaign_report(
     Cancelled
         When asked to stop.
     """
-    if not campaign.runs():
+    if not run_list(campaign):
         raise UserError("the campaign has no run, so there is nothing to report", todo="run the inference first")
     if run is not None:
-        campaign.run(run)  # says so when there is none
+        load_run(campaign, run)  # says so when there is none
     overview = load_overview(campaign, run, cancel)
     view = overview.view
     assert view is not None
@@ -110,9 +116,6 @@ def write_html_report(
     UserError
         Also when the file cannot be written.
     """
-    from crowdclust_app.io.atomic import write_text
-    from crowdclust_app.io.report_html import report_html
-
     report = campaign_report(campaign, run, anonymous, progress, cancel)
     text = report_html(report)
     if cancel is not None:
@@ -124,13 +127,11 @@ def write_html_report(
 def _sections(
     campaign: Campaign, overview: CampaignOverview, view: RunView, anonymous: bool, cancel: CancelToken | None
 ) -> Iterator[Section]:
-    from crowdclust_app.services.exchange.exporting import worker_labels
-
     categories = read_categories(campaign, view.run.number, len(view.run.result.means))
     names = {row.number: categories.name(row.number) for row in view.clusters}
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
     planned = any(hit.workers_wanted for hit in campaign.hits())
-    yield glance_section(view, campaign.figures(), anonymous)
+    yield glance_section(view, campaign_figures(campaign), anonymous)
     embedding = Figure(
         embedding_plot(view),
         "Every photo where the crowd has put it, on the two Fisher axes that part the clusters best.",
@@ -159,8 +160,6 @@ def _sections(
 
 def every_plot(campaign: Campaign, view: RunView, anonymous: bool = False) -> Iterator[Plot]:
     """Every plot of a run that has something to show."""
-    from crowdclust_app.services.exchange.exporting import worker_labels
-
     categories = read_categories(campaign, view.run.number, len(view.run.result.means))
     names = {row.number: categories.name(row.number) for row in view.clusters}
     label = worker_labels([worker.name for worker in campaign.workers()], anonymous)
@@ -181,7 +180,7 @@ def every_plot(campaign: Campaign, view: RunView, anonymous: bool = False) -> It
 
 def _numbers_plot(campaign: Campaign, view: RunView) -> Plot | None:
     """Held-out prediction by the number of clusters; None where none was tried."""
-    found = cluster_scores(campaign.runs(), view.run)
+    found = cluster_scores(run_list(campaign), view.run)
     return None if found is None else cluster_numbers_plot(view.run, found[1], found[0])
 
 

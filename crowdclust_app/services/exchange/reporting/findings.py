@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.report import Block, DataTable, Facts, Paragraph, PhotoRow, ReportPhoto, Section, Sentences
+from crowdclust_app.io.thumbnails import thumbnail_jpeg
+from crowdclust_app.services.fits.verdicts import without_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +48,6 @@ def glance_section(view: RunView, figures: CampaignFigures, anonymous: bool = Fa
         )
     if view.new_responses:
         rows.append(("Responses since the run", f"{view.new_responses:,}, not in these figures"))
-    from crowdclust_app.services.fits.verdicts import without_names
 
     told = without_names(summary) if anonymous else summary
     return Section("At a glance", (Facts(tuple(rows)), Sentences(tuple(told.get("verdicts") or ()))))
@@ -123,7 +124,6 @@ def photo_maker(
     files
         Photo of every item that has one, by the item's name.
     """
-    from crowdclust_app.io.thumbnails import thumbnail_jpeg
 
     def make(items: Sequence[int]) -> tuple[ReportPhoto, ...]:
         photos = []

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdclust_app.domain.report import Block, DataTable, Paragraph, Section
+from crowdclust_app.services.verify.interview import question_sets
+from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, look_at_answers
+from crowdclust_app.services.workers.criteria import KIND_WORDS, block_words, find_criteria, group_names
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS
 
 if TYPE_CHECKING:
@@ -82,8 +85,6 @@ def criteria_section(
     label
         How a worker is written.
     """
-    from crowdclust_app.services.workers.criteria import KIND_WORDS, block_words, find_criteria, group_names
-
     if view.run.settings.method == "consensus" or len(view.clusters) < 2:
         return None
     inside = view.item_in_run
@@ -129,9 +130,6 @@ def _capital(words: str) -> str:
 
 def verification_section(campaign: Campaign, cancel: CancelToken | None = None) -> Section | None:
     """What the answers to yes/no questions amount to; None where nothing was asked."""
-    from crowdclust_app.services.verify.interview import question_sets
-    from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, look_at_answers
-
     rows = []
     for info in question_sets(campaign):
         asked = info.question_set

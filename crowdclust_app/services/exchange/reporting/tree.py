@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.report import DataTable, Paragraph, Section
+from crowdclust_app.services.stages.stage_tree import look_at_stages
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
@@ -17,8 +18,6 @@ INDENT = "\u2003"  # an em space: it stays in a table cell
 
 def tree_section(campaign: Campaign, run: int, cancel: CancelToken | None = None) -> Section | None:
     """The tree below a run of the whole collection; None where nothing was subdivided."""
-    from crowdclust_app.services.stages.stage_tree import look_at_stages
-
     root = look_at_stages(campaign, run, cancel).root
     if not any(category.stage is not None for category in root.categories):
         return None

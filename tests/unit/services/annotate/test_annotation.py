@@ -17,7 +17,15 @@ from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.counts import (
+    assignment_records,
+    campaign_figures,
+    flag_records,
+    submitted_times,
+    worker_figures,
+)
 from crowdclust_app.services.campaign.creating import create_from_scan
+from crowdclust_app.services.campaign.responses import read_responses, read_table
 
 
 class Clock:
@@ -71,10 +79,10 @@ def test_every_hit_gets_exactly_its_workers_and_none_twice(make_campaign: MakeCa
     while idle < len(workers):
         idle = 0 if do_next(campaign, workers[turn % 3]) else idle + 1
         turn += 1
-    pairs = Counter((record.hit, record.worker) for record in campaign.assignments())
+    pairs = Counter((record.hit, record.worker) for record in assignment_records(campaign))
     assert set(pairs.values()) == {1}
-    assert Counter(record.hit for record in campaign.assignments()) == {hit.name: 2 for hit in campaign.hits()}
-    figures = campaign.figures()
+    assert Counter(record.hit for record in assignment_records(campaign)) == {hit.name: 2 for hit in campaign.hits()}
+    figures = campaign_figures(campaign)
     assert (figures.assignments_submitted, figures.assignments_planned, figures.hits_complete) == (12, 12, 6)
 
 
@@ -161,7 +169,7 @@ def test_an_abandoned_hit_comes_back_to_others(make_campaign: MakeCampaign, cloc
         annotation.submit(campaign, left, 2.0)
     assert annotation.next_assignment(campaign, ann) is None
     assert annotation.log(campaign, left) == (Action(ActionKind.PLACE, ((0, 1),)),)
-    assert [record.status for record in campaign.assignments()] == ["skipped", "submitted"]
+    assert [record.status for record in assignment_records(campaign)] == ["skipped", "submitted"]
 
 
 def test_a_flag_does_not_take_back_a_place_that_others_have(make_campaign: MakeCampaign, clock: Clock) -> None:
@@ -178,7 +186,7 @@ def test_a_flag_does_not_take_back_a_place_that_others_have(make_campaign: MakeC
     with pytest.raises(UserError, match="left for more than 24 hours"):
         annotation.submit(campaign, left, 1.0)
     annotation.submit(campaign, taken, 1.0)
-    assert [flag.worker for flag in campaign.flags()] == ["Ann"]
+    assert [flag.worker for flag in flag_records(campaign)] == ["Ann"]
 
 
 def test_a_clock_that_was_set_back_exceeds_no_limit(make_campaign: MakeCampaign, clock: Clock) -> None:
@@ -207,7 +215,7 @@ def test_who_comes_back_before_others_took_the_place_goes_on(make_campaign: Make
     assert Sorting(4, annotation.log(campaign, left)).groups == sorting.groups
     assert annotation.next_assignment(campaign, ben) is None  # the lease runs again
     annotation.submit(campaign, left, 9.0)
-    assert campaign.figures().assignments_submitted == 1
+    assert campaign_figures(campaign).assignments_submitted == 1
 
 
 # Recording and submitting
@@ -229,10 +237,10 @@ def test_a_response_is_what_the_log_says(make_campaign: MakeCampaign) -> None:
         annotation.record(campaign, assignment, action, 1.0)
     annotation.submit(campaign, assignment, 12.5)
     names = [campaign.items()[number].path for number in assignment.items]
-    (response,) = campaign.responses()
+    (response,) = read_responses(campaign)
     assert (response.hit, response.worker) == (assignment.hit_name, "Ann")
     assert dict(zip(response.items, response.groups, strict=True)) == dict(zip(names, "1173", strict=True))
-    table = campaign.table()
+    table = read_table(campaign)
     assert table.groups.tolist() == canonical_groups(response.groups).tolist()
     assert [table.item_names[item] for item in table.items] == list(response.items)
 
@@ -246,11 +254,11 @@ def test_times_are_stored(make_campaign: MakeCampaign, clock: Clock) -> None:
     sort_all(campaign, assignment)
     clock.pass_hours(0.5)
     annotation.submit(campaign, assignment, 77.5)
-    (time,) = campaign.submitted_times()
+    (time,) = submitted_times(campaign)
     assert (time.worker, time.active_seconds, time.wall_seconds) == ("Ann", 77.5, 1800.0)
-    (record,) = campaign.assignments()
+    (record,) = assignment_records(campaign)
     assert (record.started_at, record.submitted_at) == (began, clock.time)
-    (figures,) = campaign.worker_figures()
+    (figures,) = worker_figures(campaign)
     assert (figures.hits, figures.items, figures.pair_labels, figures.seconds_per_hit) == (1, 4, 6, 77.5)
 
 
@@ -273,7 +281,7 @@ def test_nothing_is_submitted_while_a_photo_is_unsorted(make_campaign: MakeCampa
     annotation.record(campaign, assignment, Action(ActionKind.PLACE, ((0, 1), (1, 1), (2, 1))), 1.0)
     with pytest.raises(UserError, match="1 photo is not sorted yet"):
         annotation.submit(campaign, assignment, 2.0)
-    assert campaign.responses() == []
+    assert read_responses(campaign) == []
     annotation.record(campaign, assignment, Action(ActionKind.UNDO), 3.0)
     with pytest.raises(UserError, match="4 photos are not sorted yet"):
         annotation.submit(campaign, assignment, 2.0)
@@ -290,7 +298,7 @@ def test_what_has_ended_takes_no_more_actions(make_campaign: MakeCampaign) -> No
     ):
         with pytest.raises(UserError, match="submitted already"):
             late()
-    assert len(campaign.responses()) == 1
+    assert len(read_responses(campaign)) == 1
 
 
 def test_an_impossible_action_is_not_stored(make_campaign: MakeCampaign) -> None:
@@ -309,13 +317,13 @@ def test_a_revision_supersedes_and_the_first_response_stays_in_the_file(make_cam
     assert assignment is not None
     annotation.revise(campaign, assignment, [5, 5, 5, 5])
     annotation.revise(campaign, assignment, [5, 5, 5, 6])
-    (response,) = campaign.responses()
+    (response,) = read_responses(campaign)
     assert response.groups == ("5", "5", "5", "6")
-    assert campaign.table().groups.tolist() == [0, 0, 0, 1]
+    assert read_table(campaign).groups.tolist() == [0, 0, 0, 1]
     with campaign.database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM responses").scalar_one() == 3
         assert connection.exec_driver_sql("SELECT count(*) FROM pair_labels").scalar_one() == 6
-    assert campaign.figures().responses == 1
+    assert campaign_figures(campaign).responses == 1
     with pytest.raises(UserError, match="a group for each photo"):
         annotation.revise(campaign, assignment, [1, 1, 1])
 
@@ -331,7 +339,7 @@ def test_a_flag_is_kept_once_and_needs_a_reason(make_campaign: MakeCampaign) -> 
         annotation.flag_item(campaign, assignment, inside, " ")
     with pytest.raises(UserError, match="not in the set"):
         annotation.flag_item(campaign, assignment, outside, "blurred")
-    (flag,) = campaign.flags()
+    (flag,) = flag_records(campaign)
     assert (flag.item, flag.worker, flag.reason, flag.hit) == (
         campaign.items()[inside].path,
         "Ann",
@@ -356,7 +364,7 @@ def test_the_revision_moves_when_screens_have_something_new(make_campaign: MakeC
     sort_all(campaign, assignment)
     annotation.submit(campaign, assignment, 1.0)
     assert moved()
-    campaign.figures()
+    campaign_figures(campaign)
     assert not moved()
 
 
@@ -386,9 +394,9 @@ def test_threads_that_ask_at_once_never_exceed_r(make_campaign: MakeCampaign) ->
     for other in others:
         other.close()
     assert failures == []
-    taken = Counter(record.hit for record in campaign.assignments())
+    taken = Counter(record.hit for record in assignment_records(campaign))
     assert taken == {hit.name: 3 for hit in campaign.hits()}
-    assert {record.status for record in campaign.assignments()} == {AssignmentStatus.SUBMITTED}
+    assert {record.status for record in assignment_records(campaign)} == {AssignmentStatus.SUBMITTED}
 
 
 def test_one_worker_in_two_windows_has_one_assignment(make_campaign: MakeCampaign) -> None:
@@ -406,7 +414,7 @@ def test_one_worker_in_two_windows_has_one_assignment(make_campaign: MakeCampaig
     for thread in threads:
         thread.join()
     assert len({assignment.number for assignment in found if assignment}) == 1
-    assert len(campaign.assignments()) == 1
+    assert len(assignment_records(campaign)) == 1
 
 
 # Any history, across restarts
@@ -467,6 +475,6 @@ def test_a_restarted_program_has_the_same_groups_and_the_same_history(
             annotation.record(campaign, assignment, rest, 0.0)
         annotation.submit(campaign, assignment, 0.0)
         groups = Sorting(5, annotation.log(campaign, assignment)).groups
-        assert np.array_equal(campaign.table().groups, canonical_groups(groups))
+        assert np.array_equal(read_table(campaign).groups, canonical_groups(groups))
     finally:
         campaign.close()

@@ -14,9 +14,10 @@ from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.inference.crowdclustering.selection.heldout import deal_folds, item_sets
 from crowdclust_app.services.annotate import annotation
-from crowdclust_app.services.annotate.repeats import add_repeats, planned_repeats
+from crowdclust_app.services.annotate.repeats import add_repeats
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_from_scan
+from crowdclust_app.services.campaign.planning import planned_repeats
 from crowdclust_app.services.workers.study import read_for_study, study
 from crowdclust_app.services.workers.submitted_hits import repeated_hits
 

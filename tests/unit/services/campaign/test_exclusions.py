@@ -18,6 +18,7 @@ from crowdclust_app.services.campaign.exclusions import (
     retire_worker,
     take_in,
 )
+from crowdclust_app.services.campaign.responses import read_responses, read_table
 from crowdclust_app.services.fits.fitting import fit_campaign
 
 WHO = ('Ann "A", = 1', "בני 🌲")
@@ -37,21 +38,21 @@ def sorted_campaign(make_campaign: MakeCampaign) -> Campaign:
 
 def test_an_excluded_response_stays_and_counts_no_more_until_it_is_taken_in(make_campaign: MakeCampaign) -> None:
     campaign = sorted_campaign(make_campaign)
-    before = campaign.table()
+    before = read_table(campaign)
     hit = before.hit_names[0]
     exclude_response(campaign, hit, WHO[0], "  a child\nsorted, =1+1 ")
     left = exclusions(campaign).of(hit, WHO[0])
     assert left is not None
     assert left.reason == "a child sorted, =1+1"
     assert exclusions(campaign).of(hit, WHO[1]) is None
-    after = campaign.table()
+    after = read_table(campaign)
     assert after.n_responses == before.n_responses - 1
     assert after.fingerprint() != before.fingerprint()
     assert (after.item_names, after.worker_names) == (before.item_names, before.worker_names)
-    assert campaign.table(everything=True).fingerprint() == before.fingerprint()
-    assert len(campaign.responses()) == before.n_responses
+    assert read_table(campaign, everything=True).fingerprint() == before.fingerprint()
+    assert len(read_responses(campaign)) == before.n_responses
     take_in(campaign, hit, WHO[0])
-    assert campaign.table().fingerprint() == before.fingerprint()
+    assert read_table(campaign).fingerprint() == before.fingerprint()
     with pytest.raises(UserError, match="not excluded"):
         take_in(campaign, hit, WHO[0])
 
@@ -67,15 +68,15 @@ def test_an_exclusion_outlives_a_revision_and_the_program(make_campaign: MakeCam
     annotation.revise(campaign, turn, [1, 2, 1, 2])
     campaign.close()
     with Campaign.open(campaign.path) as again:
-        assert again.table().n_responses == 0
-        assert again.table(everything=True).n_responses == 1
+        assert read_table(again).n_responses == 0
+        assert read_table(again, everything=True).n_responses == 1
 
 
 def test_a_retired_worker_is_left_out_and_not_asked_until_brought_back(make_campaign: MakeCampaign) -> None:
     campaign = sorted_campaign(make_campaign)
-    before = campaign.table()
+    before = read_table(campaign)
     retire_worker(campaign, WHO[1], "sorted at random")
-    assert set(campaign.table().worker_of_response) == {0}
+    assert set(read_table(campaign).worker_of_response) == {0}
     assert [worker.name for worker in active_workers(campaign)] == [WHO[0]]
     with pytest.raises(UserError, match="takes no more sets") as refused:
         annotation.next_assignment(campaign, campaign.workers()[1])
@@ -83,7 +84,7 @@ def test_a_retired_worker_is_left_out_and_not_asked_until_brought_back(make_camp
     with pytest.raises(UserError, match="takes no more sets"):
         campaign.add_worker(WHO[1].upper())
     bring_back(campaign, WHO[1])
-    assert campaign.table().fingerprint() == before.fingerprint()
+    assert read_table(campaign).fingerprint() == before.fingerprint()
     assert len(active_workers(campaign)) == 2
     with pytest.raises(UserError, match="not retired"):
         bring_back(campaign, WHO[1])
@@ -91,7 +92,7 @@ def test_a_retired_worker_is_left_out_and_not_asked_until_brought_back(make_camp
 
 def test_what_cannot_be_is_refused(make_campaign: MakeCampaign) -> None:
     campaign = sorted_campaign(make_campaign)
-    hit = campaign.table().hit_names[0]
+    hit = read_table(campaign).hit_names[0]
     for reason, words in (("  ", "needs a reason"), ("x" * 501, "longer than 500")):
         with pytest.raises(UserError, match=words):
             exclude_response(campaign, hit, WHO[0], reason)

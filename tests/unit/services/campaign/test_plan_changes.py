@@ -14,15 +14,13 @@ from crowdclust_app.domain.campaign import Item, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.annotate.annotation import next_assignment
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.pausing import pause, paused, resume
 from crowdclust_app.services.campaign.plan_changes import (
     add_images,
     add_redundancy,
     add_workers_per_hit,
     mixed_hits,
     new_images,
-    pause,
-    paused,
-    resume,
 )
 from crowdclust_app.services.campaign.scanning import ScanReport
 

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from campaign_making import MakeCampaign, do_next
 
+from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.annotate.annotation import next_assignment
 from crowdclust_app.services.campaign.progress_statistics import (
-    ASSUMED_SECONDS_AN_ITEM,
     look_at_pace,
     rerun_every,
     responses_by_day,

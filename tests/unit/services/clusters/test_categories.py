@@ -14,7 +14,9 @@ from made_results import VERSIONS, result
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters import categories
+from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.clusters.categories import Categories, read_categories, tidy_name
 from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.fits.fitting import Run
@@ -27,9 +29,10 @@ def stored(campaign: Campaign, labels: np.ndarray = LABELS) -> Run:
     """A run with these clusters."""
     n_clusters = int(labels.max())
     made = replace(result(1, len(labels), 1, n_clusters), labels=labels, shown=labels > 0)
-    return save_run(
-        campaign, campaign.table(), FitSettings(n_clusters=n_clusters), made, versions=VERSIONS, stage="all"
-    )
+    settings = FitSettings(n_clusters=n_clusters)
+    run = save_run(campaign, read_table(campaign), settings, made, versions=VERSIONS, stage="all")
+    carry_over(campaign, run)
+    return run
 
 
 @pytest.fixture

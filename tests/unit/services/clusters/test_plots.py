@@ -18,11 +18,13 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters import categories, comparing, embedding
 from crowdclust_app.services.clusters import plots as plot_data
-from crowdclust_app.services.clusters.run_view import RunView, load_overview, view_run
+from crowdclust_app.services.clusters.overview import load_overview
+from crowdclust_app.services.clusters.run_view import RunView, view_run
 from crowdclust_app.services.fits.fitting import FitResult, fit_campaign
-from crowdclust_app.services.fits.run_store import save_run
+from crowdclust_app.services.fits.run_store import load_run, run_list, save_run
 
 LABELS = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 0])
 
@@ -48,8 +50,8 @@ def campaign(make_campaign: MakeCampaign) -> Campaign:
 def view_of(campaign: Campaign, found: FitResult) -> RunView:
     """The result as a stored run on screen."""
     found = replace(found, summary={**found.summary, "responses": 1})
-    run = save_run(campaign, campaign.table(), FitSettings(n_clusters=3), found, versions=VERSIONS, stage="all")
-    return view_run(run, campaign.table())
+    run = save_run(campaign, read_table(campaign), FitSettings(n_clusters=3), found, versions=VERSIONS, stage="all")
+    return view_run(run, read_table(campaign))
 
 
 def test_items_can_be_shown_on_every_axis(campaign: Campaign) -> None:
@@ -193,7 +195,7 @@ def test_starts_and_numbers_of_clusters_are_kept_with_a_run(campaign: Campaign) 
         while do_next(campaign, worker):
             pass
     run = fit_campaign(campaign, FitSettings(dimensions=2, n_starts=3, label_weight=1.0, folds=2))
-    result = campaign.run(run.number).result
+    result = load_run(campaign, run.number).result
     rows = plot_data.starts_of(result)
     assert [row.number for row in rows] == [1, 2, 3]
     assert min(row.behind for row in rows) == 0.0
@@ -208,7 +210,7 @@ def test_starts_and_numbers_of_clusters_are_kept_with_a_run(campaign: Campaign) 
     assert {start for start, _, _ in plot_data.traces_of(old)} == {best}
     assert plot_data.starts_of(old)[0].clusters is None
 
-    found = plot_data.cluster_scores(campaign.runs(), run)
+    found = plot_data.cluster_scores(run_list(campaign), run)
     assert found is not None
     source, scores = found
     assert source == run.number
@@ -217,10 +219,12 @@ def test_starts_and_numbers_of_clusters_are_kept_with_a_run(campaign: Campaign) 
     assert min(score.se_beside_best or 0.0 for score in scores) == 0.0
     assert all(score.se is not None and score.se > 0 for score in scores)
     fixed = fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, label_weight=1.0, n_clusters=2, folds=2))
-    assert plot_data.cluster_scores(campaign.runs(), fixed) == found, "of the run that tried numbers on the same data"
+    assert plot_data.cluster_scores(run_list(campaign), fixed) == found, (
+        "of the run that tried numbers on the same data"
+    )
     plot = plot_data.cluster_numbers_plot(fixed, scores, source)
     assert plot.marks == ((float(fixed.result.summary["clusters"]), f"run {fixed.number}"),)
-    assert plot_data.cluster_scores(campaign.runs()[1:], fixed) is None
+    assert plot_data.cluster_scores(run_list(campaign)[1:], fixed) is None
 
 
 def test_a_plot_is_written_as_pictures_and_numbers(campaign: Campaign, tmp_path: Path) -> None:

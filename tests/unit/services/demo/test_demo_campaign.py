@@ -12,10 +12,13 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.counts import campaign_figures, submitted_times
+from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.demo import demo_campaign
 from crowdclust_app.services.demo.demo_campaign import DemoReport, build_demo
 from crowdclust_app.services.demo.demo_questions import CAREFUL, STRANGERS, YES_TO_ALL
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.verify.interview import Interview, question_sets
 from crowdclust_app.services.verify.verdicts import IN, OUT, look_at_answers
@@ -52,10 +55,10 @@ def test_the_summary_has_the_keys_of_a_demo_and_of_a_fit(made: DemoReport) -> No
 
 
 def test_the_run_is_stored_in_the_campaign(made: DemoReport, campaign: Campaign) -> None:
-    assert [info.number for info in campaign.runs()] == [made.run]
-    run = campaign.run(made.run)
+    assert [info.number for info in run_list(campaign)] == [made.run]
+    run = load_run(campaign, made.run)
     assert run.settings.label_weight == demo_campaign.LABEL_WEIGHT
-    assert run.fingerprint == campaign.table().fingerprint()
+    assert run.fingerprint == read_table(campaign).fingerprint()
     truth = campaign.truth()
     pairs = Counter((truth[name], label) for name, label in zip(run.item_names, run.result.labels, strict=True))
     assert len(pairs) == 4
@@ -63,7 +66,7 @@ def test_the_run_is_stored_in_the_campaign(made: DemoReport, campaign: Campaign)
 
 def test_each_workers_confusion_shows_the_two_groups_that_it_makes(made: DemoReport, campaign: Campaign) -> None:
     """By height: categories of one height go together; by colour: categories of one colour."""
-    run = campaign.run(made.run)
+    run = load_run(campaign, made.run)
     truth = campaign.truth()
     category_of = {label: truth[name] for name, label in zip(run.item_names, run.result.labels, strict=True)}
     words = [category_of[label].split() for label in range(1, 5)]
@@ -79,9 +82,9 @@ def test_each_workers_confusion_shows_the_two_groups_that_it_makes(made: DemoRep
 
 def test_doubtful_workers_are_flagged_and_the_others_are_not(made: DemoReport, campaign: Campaign) -> None:
     seconds: dict[str, list[float]] = {}
-    for time in campaign.submitted_times():
+    for time in submitted_times(campaign):
         seconds.setdefault(time.worker, []).append(time.active_seconds)
-    rows = {row.name: row for row in view_run(campaign.run(made.run), campaign.table(), seconds).workers}
+    rows = {row.name: row for row in view_run(load_run(campaign, made.run), read_table(campaign), seconds).workers}
     assert "random?" in rows["At random"].flags
     assert "one group?" in rows["All in one group"].flags
     sensible = [row for name, row in rows.items() if name.startswith("By ")]
@@ -91,7 +94,7 @@ def test_doubtful_workers_are_flagged_and_the_others_are_not(made: DemoReport, c
 
 
 def test_people_can_sort_in_it_too(campaign: Campaign) -> None:
-    figures = campaign.figures()
+    figures = campaign_figures(campaign)
     assert figures.assignments_submitted == 192
     assert figures.assignments_planned == 240
     person = campaign.add_worker("Somebody")
@@ -133,7 +136,7 @@ def test_an_earlier_demo_stays(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_answers(tmp_path: Path) -> None:
     def answers(report: DemoReport) -> str:
         with Campaign.open(report.campaign) as campaign:
-            return campaign.table().fingerprint()
+            return read_table(campaign).fingerprint()
 
     first, second = answers(build_demo(tmp_path / "a", seed=5)), answers(build_demo(tmp_path / "b", seed=5))
     assert first == second
@@ -179,7 +182,7 @@ def test_some_have_answered_about_a_cluster_and_a_third_is_left(made: DemoReport
     assert (info.labels, info.workers) == (2 * asked.labels_planned // 3, 5)
     outcome = look_at_answers(campaign, asked.number, ("mf",)).method("mf")
     assert outcome is not None
-    labels = campaign.run(made.run).result.labels
+    labels = load_run(campaign, made.run).result.labels
     wrong = sum(outcome.verdict(at) == (OUT if labels[item] == 1 else IN) for at, item in enumerate(asked.items))
     assert wrong <= 3
     assert min(outcome.count(IN), outcome.count(OUT)) >= 6

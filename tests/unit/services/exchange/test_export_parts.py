@@ -191,7 +191,7 @@ def test_photos_that_are_gone_are_named_in_the_report(demo: Path, monkeypatch: p
     def gone(path: Path, longest_side: int = 0) -> bytes:
         raise UserError("there is no such file", where=str(path))
 
-    monkeypatch.setattr("crowdclust_app.io.thumbnails.thumbnail_jpeg", gone)
+    monkeypatch.setattr("crowdclust_app.services.exchange.reporting.findings.thumbnail_jpeg", gone)
     with Campaign.open(demo) as campaign:
         report = campaign_report(campaign)
     galleries = [block for section in report.sections for block in section.blocks if isinstance(block, PhotoRow)]

@@ -20,11 +20,12 @@ from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.io import tables
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.responses import read_responses, read_table
 from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.exchange.exporting import export_campaign, export_result
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.exchange.result_tables import entropy_bits
 from crowdclust_app.services.fits.fitting import Run, fit_campaign, fit_table
+from crowdclust_app.services.fits.results import entropy_bits
 from crowdclust_app.services.progress_report import ProgressReport
 
 QUICK = FitSettings(dimensions=2, n_starts=1, layer_rounds=5, max_iterations=5, label_weight=0.2)
@@ -99,7 +100,7 @@ def test_tables_without_rows_are_not_written(make_campaign: MakeCampaign, tmp_pa
 def test_responses_come_back_as_they_were(worked: Campaign, tmp_path: Path) -> None:
     export_campaign(worked, tmp_path / "out")
     records = tables.read_responses(tmp_path / "out" / "responses.csv")
-    before = worked.responses()
+    before = read_responses(worked)
     # a name that a spreadsheet would run is written so that it does not
     written = [response.worker.removeprefix("'") for response in (record.response for record in records)]
     assert written == [response.worker for response in before]
@@ -158,10 +159,10 @@ def test_assignments_and_flags(worked: Campaign, tmp_path: Path) -> None:
 def test_pairs_are_the_responses_expanded(worked: Campaign, tmp_path: Path) -> None:
     export_campaign(worked, tmp_path / "out")
     rows = read(tmp_path / "out", "pairs.csv")
-    assert len(rows) == worked.table().n_pair_labels
+    assert len(rows) == read_table(worked).n_pair_labels
     group = {
         (response.hit, response.worker, item): number
-        for response in worked.responses()
+        for response in read_responses(worked)
         for item, number in zip(response.items, response.groups, strict=True)
     }
     for row in rows:
@@ -184,7 +185,7 @@ def test_plan_and_truth(worked: Campaign, tmp_path: Path) -> None:
 def test_clusters_match_what_is_on_screen(fitted: tuple[Campaign, Run], tmp_path: Path) -> None:
     campaign, run = fitted
     export_campaign(campaign, tmp_path / "out")
-    view = view_run(run, campaign.table())
+    view = view_run(run, read_table(campaign))
     rows = read(tmp_path / "out", "clusters.csv")
     assert [row["item"] for row in rows] == [item.path for item in campaign.items()]
     for number, row in enumerate(rows):

@@ -14,6 +14,7 @@ from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import bring_back, exclude_response, exclusions, retire_worker, take_in
+from crowdclust_app.services.campaign.responses import read_responses, read_table
 from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.fits.fitting import fit_campaign
 
@@ -38,8 +39,8 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 
 
 def test_all_answers_are_written_and_the_flags_say_what_does_not_count(campaign: Campaign, tmp_path: Path) -> None:
-    hit = campaign.table().hit_names[0]
-    before = len(campaign.responses())
+    hit = read_table(campaign).hit_names[0]
+    before = len(read_responses(campaign))
     exclude_response(campaign, hit, WHO[0], '=1+1, "slipped"')
     retire_worker(campaign, WHO[1], "שלום, at random")
     run = fit_campaign(campaign, QUICK)
@@ -81,7 +82,7 @@ def test_anonymous_exclusions_have_numbers_and_none_no_file(campaign: Campaign, 
 
 def test_runs_after_an_exclusion_was_taken_back_are_those_of_before(campaign: Campaign) -> None:
     first = fit_campaign(campaign, QUICK)
-    hit = campaign.table().hit_names[1]
+    hit = read_table(campaign).hit_names[1]
     exclude_response(campaign, hit, WHO[2], "why")
     without = fit_campaign(campaign, QUICK)
     take_in(campaign, hit, WHO[2])

@@ -20,10 +20,12 @@ from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.clusters.run_view import load_overview, view_run
+from crowdclust_app.services.clusters.overview import load_overview
+from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.exchange.exporting import export_campaign, export_result
 from crowdclust_app.services.fits.baselines import PRIOR_PAIRS, fit_baseline, same_group_rates
 from crowdclust_app.services.fits.fitting import FitProgress, FitResult, fit_campaign, fit_table
+from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.progress_report import ProgressReport
 
 SIMPLE = SimulationSettings(
@@ -149,7 +151,7 @@ def test_a_run_is_stored_looked_at_and_exported(make_campaign: MakeCampaign, tmp
         pass
     assert annotation.progress_of(campaign, worker).submitted > 0
     run = fit_campaign(campaign, replace(SETTINGS, method="nmf-masked"))
-    stored = campaign.run(run.number)
+    stored = load_run(campaign, run.number)
     assert stored.settings.method == "nmf-masked"
     assert stored.result.bound is None
     assert np.array_equal(stored.result.labels, run.result.labels)

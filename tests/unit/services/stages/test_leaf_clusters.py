@@ -17,6 +17,7 @@ from crowdclust_app.domain.report import DataTable
 from crowdclust_app.io.tables import write_table
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.clusters.categories import merge, move, read_categories, rename, split_off
 from crowdclust_app.services.exchange.export_parts import export_parts
 from crowdclust_app.services.exchange.export_preview import tables_to_write
@@ -25,6 +26,7 @@ from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.exchange.reporting import campaign_report
 from crowdclust_app.services.exchange.reporting.tree import INDENT, tree_section
 from crowdclust_app.services.fits.fitting import Run, fit_campaign
+from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.stages.leaf_clusters import leaves_below
 from crowdclust_app.services.stages.stages import cluster_items, find_stage, remove_stage, stage_list, subdivide
 
@@ -51,7 +53,7 @@ def tree(made_once: Path, tmp_path: Path) -> Iterator[tuple[Campaign, Run, dict[
     """The campaign, the run of the whole collection, and the cluster of each category."""
     shutil.copy(made_once, tmp_path / "mine.crowdclust")
     with Campaign.open(tmp_path / "mine.crowdclust") as campaign:
-        run = campaign.run(1)
+        run = load_run(campaign, 1)
         yield campaign, run, {wanted: cluster_of(campaign, run, wanted) for wanted in range(3)}
 
 
@@ -121,7 +123,7 @@ def test_every_response_is_written_with_its_stage(tree: tuple[Campaign, Run, dic
 def test_names_go_from_the_root_down(tree: tuple[Campaign, Run, dict[int, int]], tmp_path: Path) -> None:
     campaign, run, clusters = tree
     rename(campaign, read_categories(campaign, run.number, 3), clusters[0], ODD_NAME)
-    below = campaign.run(2)
+    below = load_run(campaign, 2)
     assert below.stage == f"all/{clusters[0]}"
     known = read_categories(campaign, below.number, 2)
     rename(campaign, known, 2, "small, ones")
@@ -140,7 +142,7 @@ def test_a_photo_that_was_moved_leaves_the_stage(tree: tuple[Campaign, Run, dict
     known = read_categories(campaign, run.number, 3)
     known = move(campaign, known, [names[0]], clusters[1])
     split_off(campaign, known, [names[3]], "odd ones")
-    below = campaign.run(2)
+    below = load_run(campaign, 2)
     was = leaves_below(campaign, run)[names[6]]
     move(campaign, read_categories(campaign, below.number, 2), [names[6]], 3 - was.cluster)
     rows = {row["item"]: row for row in exported(campaign, tmp_path / "out")}
@@ -226,13 +228,13 @@ def test_responses_of_stages_come_back(tree: tuple[Campaign, Run, dict[int, int]
     assert import_table(campaign, file).added == 0
     with nested(maker(tmp_path / "other"), name="other") as other:
         report = import_table(other, file)
-        assert report.added == len(campaign.responses(None))
+        assert report.added == len(read_responses(campaign, None))
         assert len([warning for warning in report.warnings if "came with the table" in warning]) == 2
         for stage in stage_list(campaign):
             copy = find_stage(other, stage.name)
             assert (copy.parent, copy.cluster, copy.responses) == (stage.parent, stage.cluster, stage.responses)
             assert copy.items == stage.items
-            assert other.responses(stage.name) == campaign.responses(stage.name)
+            assert read_responses(other, stage.name) == read_responses(campaign, stage.name)
         assert import_table(other, file).added == 0
         run = fit_campaign(other, QUICK, stage=f"all/{clusters[0]}")
         assert run.result.summary["clusters"] == 2

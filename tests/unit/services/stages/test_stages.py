@@ -18,7 +18,10 @@ from crowdclust_app.domain.stages import stage_name, stage_parts
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.campaign.counts import campaign_figures
+from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.fits.fitting import Run, fit_campaign
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stages import (
     bring_back,
     cluster_items,
@@ -60,7 +63,7 @@ def sorted_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fitted(sorted_once: Path, tmp_path: Path) -> Iterator[tuple[Campaign, Run]]:
     shutil.copy(sorted_once, tmp_path / "mine.crowdclust")
     with Campaign.open(tmp_path / "mine.crowdclust") as campaign:
-        yield campaign, campaign.run(1)
+        yield campaign, load_run(campaign, 1)
 
 
 def cluster_of(campaign: Campaign, run: Run, wanted: int) -> int:
@@ -74,7 +77,7 @@ def cluster_of(campaign: Campaign, run: Run, wanted: int) -> int:
 def test_a_cluster_becomes_a_stage_with_hits_of_its_own(fitted: tuple[Campaign, Run]) -> None:
     campaign, run = fitted
     number = cluster_of(campaign, run, 0)
-    before, revision = campaign.figures(), campaign.revision
+    before, revision = campaign_figures(campaign), campaign.revision
     report = subdivide(campaign, "all", number, PlanSettings(6, 3, 2, 5))
     assert (report.stage, report.run, report.added) == (f"all/{number}", run.number, 12)
     assert (report.hits, report.assignments) == (6, 12)
@@ -86,7 +89,7 @@ def test_a_cluster_becomes_a_stage_with_hits_of_its_own(fitted: tuple[Campaign, 
     assert all(category(item) == 0 for hit in new for item in hit.items)
     assert [hit.number for hit in campaign.hits()] == list(range(18))
     assert [hit.name for hit in new] == [f"h{n:04d}" for n in range(13, 19)]
-    figures = campaign.figures()
+    figures = campaign_figures(campaign)
     assert figures.hits_planned == before.hits_planned + 6
     assert figures.assignments_planned == before.assignments_planned + 12
     assert campaign.revision > revision
@@ -97,10 +100,10 @@ def test_a_stage_finds_what_could_not_be_seen_among_everything(fitted: tuple[Cam
     assert len(run.result.mixing) == 3
     number = cluster_of(campaign, run, 0)
     stage = subdivide(campaign, "all", number, SMALL).stage
-    whole = len(campaign.responses())
+    whole = len(read_responses(campaign))
     assert sort_everything(campaign) == 12
-    assert len(campaign.responses()) == whole
-    assert len(campaign.responses(stage)) == 12
+    assert len(read_responses(campaign)) == whole
+    assert len(read_responses(campaign, stage)) == 12
     below = fit_campaign(campaign, QUICK, stage=stage)
     assert below.stage == stage
     assert len(below.item_names) == 12
@@ -171,26 +174,26 @@ def test_removing_a_stage_keeps_its_answers_and_hands_out_no_more(fitted: tuple[
     dee = campaign.add_worker("Dee")
     turn = annotation.next_assignment(campaign, dee)
     assert turn is not None
-    planned, left = campaign.figures(), annotation.progress_of(campaign, dee).remaining
+    planned, left = campaign_figures(campaign), annotation.progress_of(campaign, dee).remaining
     assert left > 0
     assert remove_stage(campaign, stage) == (stage,)
     assert find_stage(campaign, stage).removed
     assert annotation.next_assignment(campaign, ada) is None
     assert annotation.progress_of(campaign, ada).remaining == 0
-    assert campaign.figures().assignments_planned == planned.assignments_planned - 12
-    assert len(campaign.responses(stage)) == 4
-    assert len(campaign.runs()) == 2
+    assert campaign_figures(campaign).assignments_planned == planned.assignments_planned - 12
+    assert len(read_responses(campaign, stage)) == 4
+    assert len(run_list(campaign)) == 2
     # who is in the middle of one of its HITs ends it
     assert annotation.next_assignment(campaign, dee) == turn
     done = do_next(campaign, dee)
     assert done is not None
-    assert len(campaign.responses(stage)) == 5
+    assert len(read_responses(campaign, stage)) == 5
     assert annotation.next_assignment(campaign, dee) is None
     with pytest.raises(UserError, match="removed already"):
         remove_stage(campaign, stage)
     assert bring_back(campaign, stage) == (stage,)
     assert annotation.progress_of(campaign, dee).remaining > 0
-    assert len(campaign.responses(stage)) == 5
+    assert len(read_responses(campaign, stage)) == 5
     with pytest.raises(UserError, match="not removed"):
         bring_back(campaign, stage)
 

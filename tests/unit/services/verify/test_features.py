@@ -51,7 +51,7 @@ def test_what_was_computed_is_kept_by_content(folder: Path, monkeypatch: pytest.
         seen.append(path)
         return np.zeros(descriptors.COLOURS + descriptors.EDGES, np.float32)
 
-    monkeypatch.setattr(descriptors, "describe_photo", describe)
+    monkeypatch.setattr(features, "describe_photo", describe)
     (folder / "00.png").rename(folder / "99.png")
     again = features_from_photos(photos_in(folder))
     assert seen == []

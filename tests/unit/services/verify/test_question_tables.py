@@ -18,6 +18,7 @@ from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write
 from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.verify.aggregating import AggregateSettings, aggregate_file
 from crowdclust_app.services.verify.interview import Interview, choose_method, make_question_set
 from crowdclust_app.services.verify.question_tables import question_tables
@@ -108,7 +109,7 @@ def test_several_sets_keep_their_tasks_apart_and_workers_may_be_numbers(campaign
 
 
 def test_verdicts_go_back_to_the_cluster_that_was_asked_about(campaign: Campaign, tmp_path: Path) -> None:
-    run = campaign.run(1)
+    run = load_run(campaign, 1)
     members = [number for number in range(12) if run.result.shown[number] and run.result.labels[number] == 1]
     stranger = next(iter(set(range(12)) - set(members)), None)
     items = members if stranger is None else [*members, stranger]
@@ -132,11 +133,11 @@ def test_verdicts_go_back_to_the_cluster_that_was_asked_about(campaign: Campaign
 
 
 def test_an_export_can_be_cancelled_while_answers_are_aggregated(campaign: Campaign) -> None:
-    run = campaign.runs()[0]
+    run = run_list(campaign)[0]
     ask(campaign, make_question_set(campaign, "Is it, really?", range(12), run=run.number, cluster=1))
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
         list(question_tables(campaign, str, token))
     with pytest.raises(Cancelled):
-        verified_items(campaign, campaign.run(run.number), token)
+        verified_items(campaign, load_run(campaign, run.number), token)

@@ -10,7 +10,8 @@ from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.exclusions import exclude_response, retire_worker
-from crowdclust_app.services.clusters.run_view import load_overview
+from crowdclust_app.services.campaign.responses import read_table
+from crowdclust_app.services.clusters.overview import load_overview
 from crowdclust_app.services.fits.fitting import fit_campaign
 from crowdclust_app.services.workers.study import read_for_study, study
 from crowdclust_app.services.workers.submitted_hits import misplaced
@@ -107,7 +108,7 @@ def test_the_screens_say_what_is_left_out_and_that_a_run_is_stale(make_campaign:
     before = load_overview(campaign)
     assert not before.exclusions_changed
     hits = before.workers[1].hits
-    hit = campaign.table().hit_names[0]
+    hit = read_table(campaign).hit_names[0]
     exclude_response(campaign, hit, "Ann", "why")
     retire_worker(campaign, "Bo", "why")
     after = load_overview(campaign)
