@@ -11,6 +11,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from draw_packages import draw  # noqa: E402
+from public_api import write_reference  # noqa: E402
 
 from crowdclust_app import __version__  # noqa: E402
 from crowdclust_app.cli.parser import build_parser  # noqa: E402
@@ -32,7 +33,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx-mathjax-offline",
 ]
-exclude_patterns = ["_build", "_generated/options.md"]
+exclude_patterns = ["_build", "_generated/options.md", "_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -41,8 +42,11 @@ nb_execution_cache_path = str(HERE / "_build" / ".notebooks")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 
-autosummary_generate = True
+autosummary_generate = ["reference.md"]
+templates_path = ["_templates"]
+default_role = "code"
 autodoc_typehints = "none"
+autodoc_default_options = {"exclude-members": "fit_encoded, fit_run"}
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -62,16 +66,18 @@ html_static_path = ["_static"]
 
 
 def write_pages(app: Sphinx) -> None:
-    """Draw the packages, and write what `--help` says of every command as a page's part."""
+    """Draw the packages, list the public names, and write what `--help` says of every command as a page's part."""
     os.environ["COLUMNS"] = "100"
     commands = next(action for action in build_parser()._actions if action.dest == "command").choices or {}
     parts = [f"## {name}\n\n```text\n{parser.format_help()}```\n" for name, parser in commands.items()]  # type: ignore[attr-defined]
     folder = HERE / "_generated"
     folder.mkdir(exist_ok=True)
     draw(folder / "packages.svg")
+    write_reference(HERE / "reference.md")
     (folder / "options.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
     """Make the pages that are made from the code."""
-    app.connect("builder-inited", write_pages)
+    # before autosummary looks for names
+    app.connect("builder-inited", write_pages, priority=100)

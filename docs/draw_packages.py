@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "crowdclust_app"
 # where each package is drawn: left edge, row, width
 PLACES = {
     "cli": (0, 0, 230),
-    "gui": (250, 0, 730),
+    "gui": (250, 0, 480),
+    "api": (750, 0, 230),
     "services": (0, 1, 980),
     "storage": (0, 2, 150),
     "io": (170, 2, 150),
