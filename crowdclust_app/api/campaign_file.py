@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from crowdclust_app.api.frames import frame_of
+from crowdclust_app.domain.data_frames import frame_of
 from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.exporting import TABLES, campaign_tables

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdclust_app.api.frames import frame_of_columns, series_of
+from crowdclust_app.domain.data_frames import frame_of_columns, series_of
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.label_simulation import AccuracyPrior, simulate_regular
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign

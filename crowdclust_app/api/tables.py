@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdclust_app.api.frames import frame_of_columns
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.data_frames import frame_of_columns
 from crowdclust_app.domain.response_table import ResponseTable, as_response_table
 from crowdclust_app.io import label_tables, tables
 from crowdclust_app.services.fits.sources import read_table_source, unknown_columns_warning

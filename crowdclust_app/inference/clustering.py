@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from crowdclust_app.domain.data_frames import data_frame
+from crowdclust_app.domain.data_frames import frame_of_columns
 from crowdclust_app.domain.errors import NotConvergedWarning
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.parameters import Parameters
@@ -76,7 +76,7 @@ class ClusterEstimator(Parameters):
         known = self.labels_ != NOT_SHOWN
         likely = self.responsibilities_[np.arange(len(known)), np.maximum(self.labels_, 1) - 1]
         entropy = np.abs(entr(self.responsibilities_).sum(axis=1)) / np.log(2.0)
-        return data_frame(
+        return frame_of_columns(
             {
                 "item": self.items_,
                 "cluster": self.labels_,
