@@ -42,13 +42,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ProgressListener:
-    """Whoever wants to know how far a method is, or to stop it."""
+    """Progress callback and cancel token of a fit, either of which may be missing."""
 
     progress: Callable[[Step], None] | None = None
     cancel: CancelToken | None = None
 
     def at(self, done: int, total: int, text: str) -> None:
-        """Report a step; raises `Cancelled` when nobody wants the result any more."""
+        """Report a step; raises `Cancelled` when the fit was cancelled."""
         if self.cancel:
             self.cancel.check()
         if self.progress:

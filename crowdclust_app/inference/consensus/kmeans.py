@@ -9,7 +9,7 @@ from crowdclust_app.inference.consensus.coassociation import Floats, Ints, Progr
 _ROUNDS = 200
 
 
-def kmeans(points: Floats, clusters: int, restarts: int, seed: int, watcher: ProgressListener | None = None) -> Ints:
+def kmeans(points: Floats, clusters: int, n_starts: int, seed: int, watcher: ProgressListener | None = None) -> Ints:
     """Cluster points by the nearest of `clusters` centres.
 
     Parameters
@@ -17,7 +17,7 @@ def kmeans(points: Floats, clusters: int, restarts: int, seed: int, watcher: Pro
     points : ndarray of shape (n, D)
     clusters
         At most `n`.
-    restarts
+    n_starts
         The start with the smallest sum of squared distances wins.
 
     Returns
@@ -27,8 +27,8 @@ def kmeans(points: Floats, clusters: int, restarts: int, seed: int, watcher: Pro
     """
     watcher = watcher or ProgressListener()
     best, least = np.zeros(len(points), dtype=np.int64), np.inf
-    for start in range(restarts):
-        watcher.at(start, restarts, f"k-means {start + 1} of {restarts}")
+    for start in range(n_starts):
+        watcher.at(start, n_starts, f"k-means {start + 1} of {n_starts}")
         random = np.random.default_rng([seed, start])
         labels, loss = _lloyd(points, _spread_centres(points, clusters, random))
         if loss < least:

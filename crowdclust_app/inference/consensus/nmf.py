@@ -47,11 +47,11 @@ class Factors:
 
 @dataclass(frozen=True, slots=True)
 class NmfSettings:
-    """How long and how often: iterations at most, relative change of the loss that ends them, random starts."""
+    """Iterations at most, relative change of the loss that ends them, random starts."""
 
-    iterations: int = 300
+    max_iterations: int = 300
     tolerance: float = 1e-5
-    restarts: int = 10
+    n_starts: int = 10
     seed: int = 0
 
 
@@ -91,7 +91,7 @@ def factorise(evidence: CoAssociation, clusters: int, settings: NmfSettings, wat
 
 
 def factorise_seen(evidence: CoAssociation, clusters: int, settings: NmfSettings, watcher: ProgressListener) -> Factors:
-    """Minimise the squared error of every pair label, so that a pair that nobody saw says nothing.
+    """Minimise the squared error of every pair label, so that an unseen pair says nothing.
 
     With `c` and `w` the times a pair was seen and its share together: `sum_{a<b} c_ab (w_ab - [Q S Q']_ab)^2` over
     `Q, S >= 0`. The loss never rises from one step to the next:
@@ -133,13 +133,13 @@ def factorise_seen(evidence: CoAssociation, clusters: int, settings: NmfSettings
 def _best_start(begin: Begin, iterate: Iterate, settings: NmfSettings, watcher: ProgressListener) -> Factors:
     """Iterate from every random start; the smallest loss wins."""
     best: Factors | None = None
-    for start in range(settings.restarts):
+    for start in range(settings.n_starts):
         Q, S = begin(np.random.default_rng([settings.seed, start]))
         losses: list[float] = []
         converged = False
-        for iteration in range(settings.iterations):
-            done = start * settings.iterations + iteration
-            watcher.at(done, settings.restarts * settings.iterations, f"factorising, start {start + 1}")
+        for iteration in range(settings.max_iterations):
+            done = start * settings.max_iterations + iteration
+            watcher.at(done, settings.n_starts * settings.max_iterations, f"factorising, start {start + 1}")
             Q, S, loss = iterate(Q, S)
             converged = bool(losses) and abs(losses[-1] - loss) <= settings.tolerance * max(abs(losses[-1]), _TINY)
             losses.append(loss)

@@ -132,7 +132,7 @@ class VariationalPosterior:
     def at_positions(
         cls, labels: PairLabelData, settings: ResolvedSettings, positions: Floats, parallel: Parallel | None = None
     ) -> VariationalPosterior:
-        """Start from these positions and from workers with `W = I`, `tau = 0`; who gave no label keeps the prior."""
+        """Start from these positions and workers with `W = I`, `tau = 0`; workers without a label keep the prior."""
         D = settings.dimensions
         J = labels.n_workers
         answered = np.zeros(J)
@@ -305,7 +305,7 @@ class VariationalPosterior:
     def learn_prior(self) -> None:
         """Update the workers' prior (section 9) where the settings say that they share it, else leave it.
 
-        Who gave no label takes the new prior as it is. One worker alone could share it with nobody.
+        Workers without a label take the new prior as it is. A single worker has nothing to share a prior with.
         """
         answered = self.labels.answered
         if self.settings.worker_prior != "shared" or len(answered) < 2:

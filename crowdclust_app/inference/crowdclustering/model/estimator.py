@@ -115,10 +115,10 @@ class Crowdclustering(ClusterEstimator):
     positions_, position_variances_ : ndarray of shape (N, D)
         Items; one that is not shown has the mixture's own mean and variances.
     weights_, weight_variances_ : ndarray of shape (J, D, D)
-        Workers' symmetric weights; the prior for who gave no label.
+        Workers' symmetric weights; the prior for workers without a pair label.
     biases_, bias_variances_ : ndarray of shape (J,)
     answered_ : ndarray of shape (J,)
-        Who gave at least one pair label.
+        Workers with at least one pair label.
     shown_ : ndarray of shape (N,)
         Items with at least one pair label.
     responsibilities_ : ndarray of shape (N, K)
@@ -307,7 +307,7 @@ class Crowdclustering(ClusterEstimator):
         return self
 
     def _restore_order(self, order: Ordered, consensus: bool) -> None:
-        """Give items and workers the numbers that they have in the table that was asked about."""
+        """Give items and workers the numbers that they have in the table that was given."""
         for name in BY_ITEM:
             setattr(self, name, getattr(self, name)[order.item_at])
         if not consensus:
@@ -332,8 +332,8 @@ class Crowdclustering(ClusterEstimator):
             return None
         weight, dimensions = asked.label_weight == AUTO, asked.dimensions == AUTO
         planned = planned_fits(asked.folds, weight, dimensions)
-        trials = CrossValidation(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
-        return choose(trials, weight, dimensions)
+        validation = CrossValidation(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
+        return choose(validation, weight, dimensions)
 
     @staticmethod
     def _rounds(settings: ResolvedSettings) -> list[range]:

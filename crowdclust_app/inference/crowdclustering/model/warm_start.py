@@ -79,7 +79,7 @@ def refit(
     """
     labels = labels_of(table, settings.consensus)
     shown = labels.shown
-    # who gave no label begins at the prior, as in any fit
+    # workers without a label begin at the prior, as in any fit
     posterior = VariationalPosterior.at_positions(labels, settings, beginning.positions[shown])
     posterior.variance = np.array(beginning.position_variances[shown], dtype=np.float64, order="C")
     for worker in labels.answered.tolist():
@@ -87,7 +87,7 @@ def refit(
         posterior.weight_variances[worker] = beginning.weight_variances[worker]
         posterior.biases[worker] = beginning.biases[worker]
         posterior.bias_variances[worker] = beginning.bias_variances[worker]
-    # what the kernels keep beside positions and workers follows them only when it is told to
+    # tiles and worker arrays of the kernels do not follow changes from outside by themselves
     posterior.refresh_items()
     posterior.refresh_workers()
     # otherwise the first round would draw all workers towards the paper's prior

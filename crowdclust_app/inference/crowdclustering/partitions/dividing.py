@@ -22,7 +22,7 @@ from crowdclust_app.inference.crowdclustering.partitions.refinement import Refin
 # Fewer items are not cut.
 LEAST_ITEMS = 4
 # Starts of k-means on the line along which a cluster is cut.
-RESTARTS = 4
+STARTS = 4
 # Rounds in which items find their places after a cut.
 ROUNDS_AFTER = 4
 # Of so many of the most promising cuts each is carried out, and the best is kept.
@@ -133,7 +133,7 @@ def cut_of(labels: PairLabelData, partition: Ints, k: int, seed: int) -> Cut | N
         return None
     line = start_positions(own, 1, 0, seed)
     beyond = np.zeros(labels.n_items, dtype=bool)
-    beyond[own.shown[kmeans(line, 2, RESTARTS, seed) == 1]] = True
+    beyond[own.shown[kmeans(line, 2, STARTS, seed) == 1]] = True
     clusters = int(partition.max()) + 1
     same, pairs = counts_of(labels, np.where(beyond, clusters, partition), clusters + 1)
     return Cut(members, beyond, merging_cost(same, pairs, k, clusters))

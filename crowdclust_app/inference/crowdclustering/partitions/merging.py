@@ -52,7 +52,7 @@ def chain_of_partitions(
     found = divided(labels, seed, expect, check, size)
     refined = found[max(found)]
     if len(refined.kept) < size:
-        # items that nobody has compared are not told apart by labels
+        # items that no worker has compared are not told apart by labels
         refined = max(refined, best_partition(labels, places, size, seed, expect, check), key=lambda one: len(one.kept))
     keep_better(found, refined)
     while len(refined.kept) > least:

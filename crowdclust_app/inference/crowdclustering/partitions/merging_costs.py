@@ -8,9 +8,9 @@ from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.data import PairLabelData
 from crowdclust_app.inference.crowdclustering.partitions.refinement import LEAST_RATE, OWN_PAIRS, counts_of
 
-# Pairs of clusters that are looked at worker by worker: those that all workers together tell apart least.
+# Pairs of clusters whose cost is computed worker by worker: those that all workers together tell apart least.
 LIKELY_PAIRS = 8
-# Pairs that one half counts for in everybody's rate.
+# Pairs that one half counts for in the rate of all workers.
 PRIOR_PAIRS = 10.0
 
 
@@ -67,12 +67,12 @@ def merging_cost(same: Floats, pairs: Floats, k: int, other: int) -> float:
 
 
 def fit_of(same: Floats, pairs: Floats) -> float:
-    """Log-likelihood of labels by each worker's rates, drawn towards everybody's; both (J, cells)."""
+    """Log-likelihood of labels by each worker's rates, drawn towards that of all workers; both (J, cells)."""
     return float(cell_fits(same, pairs).sum())
 
 
 def cell_fits(same: Floats, pairs: Floats) -> Floats:
     """What each worker's labels of each cell add to `fit_of`; all (J, ...)."""
-    everybody = (same.sum(axis=0) + 0.5 * PRIOR_PAIRS) / (pairs.sum(axis=0) + PRIOR_PAIRS)
-    rates = np.clip((same + OWN_PAIRS * everybody) / (pairs + OWN_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
+    common = (same.sum(axis=0) + 0.5 * PRIOR_PAIRS) / (pairs.sum(axis=0) + PRIOR_PAIRS)
+    rates = np.clip((same + OWN_PAIRS * common) / (pairs + OWN_PAIRS), LEAST_RATE, 1.0 - LEAST_RATE)
     return np.asarray(same * np.log(rates) + (pairs - same) * np.log1p(-rates))

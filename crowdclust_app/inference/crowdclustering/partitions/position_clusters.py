@@ -13,8 +13,8 @@ from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 
 # k-means starts; a large campaign has enough items in each cluster for the first to be as good as any.
-RESTARTS = 4
-ITEMS_FOR_RESTARTS = 20_000
+STARTS = 4
+ITEMS_FOR_STARTS = 20_000
 ROUNDS = 50
 # Added to the common covariance, as a share of the positions' own variance: no cluster is a point.
 RIDGE = 0.05
@@ -36,8 +36,8 @@ def partition_positions(positions: Floats, clusters: int, seed: int) -> Ints:
     ndarray of shape (n,)
         Cluster from 0, without gaps.
     """
-    restarts = max(1, min(RESTARTS, ITEMS_FOR_RESTARTS // len(positions)))
-    found = kmeans(positions, min(clusters, len(positions)), restarts, seed)
+    n_starts = max(1, min(STARTS, ITEMS_FOR_STARTS // len(positions)))
+    found = kmeans(positions, min(clusters, len(positions)), n_starts, seed)
     if clusters > 1:
         found = refine(positions, found)
     return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)

@@ -3,7 +3,7 @@
 Positions answer for the many labels of one misplaced image at once and can be drawn away from where most of its
 responses put it. So a partition of the positions is refined: every item goes where its pair labels are likeliest, given
 how often each worker puts items of two clusters together. That rate is what the model expects of the worker, corrected
-by what everybody did between the two clusters, then by what the worker did.
+by what all workers did between the two clusters, then by what the worker did.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from crowdclust_app.inference.crowdclustering.kernels.refinement import cluster_
 from crowdclust_app.inference.crowdclustering.model.data import PairLabelData
 from crowdclust_app.inference.crowdclustering.partitions.position_clusters import partition_positions
 
-# Pair labels that the model's expectation counts for between two clusters: against everybody's, and a worker's own.
+# Pair labels that the model's expectation counts for between two clusters: against those of all workers, and against a
+# worker's own.
 # Held-out responses of real and of simulated campaigns are predicted about as well with half and with twice as many.
 COMMON_PAIRS = 20.0
 OWN_PAIRS = 50.0
@@ -73,7 +74,7 @@ def worker_rates(labels: PairLabelData, cluster: Ints, expected: Floats) -> Floa
     Returns
     -------
     ndarray of shape (J, K, K)
-        Symmetric. The odds that are expected are first scaled, for each two clusters, to meet everybody's labels.
+        Symmetric. The expected odds are first scaled, for each two clusters, to meet the labels of all workers.
     """
     same, pairs = counts_of(labels, cluster, expected.shape[1])
     expected = np.clip(expected, LEAST_RATE, 1.0 - LEAST_RATE)

@@ -33,7 +33,7 @@ from crowdclust_app.inference.crowdclustering.partitions.cluster_pair_counts imp
 )
 
 SILENT, IN_GROUP, OWN_WAY, RANDOM, ONE_GROUP, ALL_APART, UNCLEAR = range(7)
-"""What a worker is: gave no label between clusters; in a group; sorts by a partition that nobody shares; sorts without
+"""What a worker is: gave no label between clusters; in a group; sorts by a partition of their own; sorts without
 regard to the clusters; puts everything together; everything apart; could be of several kinds."""
 
 # Beta priors of the rates of "same": inside a block, between blocks, at random, everything together, apart.
@@ -88,7 +88,7 @@ def group_workers(counts: PairCounts, cancel: CancelToken | None = None) -> Work
     counts
         How workers sorted pairs of clusters.
     cancel
-        Looked at between steps.
+        Polled between steps.
 
     Raises
     ------
@@ -260,7 +260,7 @@ class _Search:
             if not certain:
                 kind[worker] = UNCLEAR
             elif best >= G:
-                # with one cluster nobody can disregard the clusters
+                # with one cluster there is nothing to disregard
                 kind[worker] = UNCLEAR if self.K == 1 and kinds[best - G] == RANDOM else kinds[best - G]
             elif best in number:
                 kind[worker], group[worker] = IN_GROUP, number[best]

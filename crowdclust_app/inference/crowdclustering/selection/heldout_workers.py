@@ -18,8 +18,8 @@ from crowdclust_app.inference.crowdclustering.selection.prediction import HeldOu
 
 # Share of "same" of the one-group worker.
 ONE_GROUP_RATE = 0.99
-# Responses that the spread of everybody's responses counts for in a worker's own: a worker of one response has an
-# error too.
+# Responses that the spread of all workers' responses counts for in a worker's own, so that a worker with one response
+# has an error too.
 PRIOR_RESPONSES = 2.0
 
 
@@ -77,7 +77,7 @@ def score_workers(
 def mean_and_error_by_worker(values: Floats, pairs: Floats, who: Ints, n_workers: int) -> tuple[Floats, Floats]:
     """Mean a label of each worker, and its standard error with responses as the independent units.
 
-    A worker's own spread is drawn towards everybody's, which counts as much as `PRIOR_RESPONSES` responses.
+    A worker's own spread is drawn towards that of all workers, which counts as much as `PRIOR_RESPONSES` responses.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def mean_and_error_by_worker(values: Floats, pairs: Floats, who: Ints, n_workers
     freedom = np.maximum(responses - 1.0, 0.0)
     if freedom.sum() > 0:
         common = squares.sum() / freedom.sum()
-    else:  # nobody has two: what workers differ by is all there is
+    else:  # no worker has two responses: the differences between workers are all there is
         common = float(np.var(values / pairs)) if len(values) else 0.0
     variance = (PRIOR_RESPONSES * common + squares) / (PRIOR_RESPONSES + freedom)
     # a response counts by its labels

@@ -19,7 +19,7 @@ from crowdclust_app.inference.crowdclustering.model.confusion import activity_mo
 
 # No probability is nearer to 0 or 1: one label must not outweigh everything.
 LEAST_PROBABILITY = 1e-9
-# Pair labels that everybody's share of "same" counts for in a worker's own.
+# Pair labels that the share of "same" of all workers counts for in a worker's own.
 PRIOR_PAIRS = 10.0
 
 
@@ -154,7 +154,7 @@ def score_table(
     cluster : ndarray of shape (N,)
         Cluster of each item, -1 for none.
     probabilities : ndarray of shape (P, K, K)
-        Of "same"; with a `P` of 1 they are everybody's.
+        Of "same"; with a `P` of 1 they are those of all workers.
     pool_of : ndarray of shape (J,)
         Which of these are each worker's; None where each worker has some.
     """
@@ -215,7 +215,7 @@ def pools_of(table: ResponseTable, pools: int, pool_of: Ints | None) -> Ints:
 
 
 def base_rates(table: ResponseTable) -> Floats:
-    """Each worker's share of "same", shrunk towards everybody's: what there is to say without clusters; (J,)."""
+    """Each worker's share of "same", shrunk towards that of all workers: a prediction without clusters; (J,)."""
     same, pairs = np.zeros(table.n_workers), np.zeros(table.n_workers)
     response = np.repeat(np.arange(table.n_responses), table.sizes)
     cell = response * (int(table.groups.max(initial=0)) + 1) + table.groups

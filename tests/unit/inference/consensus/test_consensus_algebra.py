@@ -106,7 +106,7 @@ def loss_by_hand(table: ResponseTable, members: np.ndarray, core: np.ndarray, sh
 def test_the_masked_loss_never_rises_and_is_that_of_seen_pairs(seed: int, clusters: int) -> None:
     table = random_table(seed)
     evidence = evidence_of(table)
-    chosen = nmf.NmfSettings(iterations=60, tolerance=1e-12, restarts=1, seed=seed)
+    chosen = nmf.NmfSettings(max_iterations=60, tolerance=1e-12, n_starts=1, seed=seed)
     found = nmf.factorise_seen(evidence, clusters, chosen, ProgressListener())
     losses = np.array(found.losses)
     assert np.all(np.diff(losses) <= 1e-9 * max(losses[0], 1.0))
@@ -123,7 +123,7 @@ def test_the_masked_loss_never_rises_and_is_that_of_seen_pairs(seed: int, cluste
 def test_the_published_loss_is_that_of_the_whole_matrix_and_falls(seed: int) -> None:
     evidence = evidence_of(random_table(seed, n=20, hits=30, size=8))
     W = nmf.consensus_matrix(evidence).toarray()
-    found = nmf.factorise(evidence, 3, nmf.NmfSettings(restarts=1, seed=seed), ProgressListener())
+    found = nmf.factorise(evidence, 3, nmf.NmfSettings(n_starts=1, seed=seed), ProgressListener())
     by_hand = ((W - found.members @ found.core @ found.members.T) ** 2).sum()
     assert found.losses[-1] == pytest.approx(by_hand, rel=1e-9)
     assert found.losses[-1] < 0.9 * found.losses[0]
@@ -132,7 +132,7 @@ def test_the_published_loss_is_that_of_the_whole_matrix_and_falls(seed: int) -> 
 def test_more_starts_never_give_a_larger_loss() -> None:
     evidence = evidence_of(random_table(1, n=20, hits=30, size=8))
     losses = [
-        nmf.factorise(evidence, 4, nmf.NmfSettings(restarts=starts, seed=5), ProgressListener()).losses[-1]
+        nmf.factorise(evidence, 4, nmf.NmfSettings(n_starts=starts, seed=5), ProgressListener()).losses[-1]
         for starts in (1, 3, 8)
     ]
     assert losses == sorted(losses, reverse=True)
