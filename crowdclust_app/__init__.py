@@ -17,6 +17,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.version import __version__
 
 _MODULES = {
@@ -29,35 +30,11 @@ _ATTRIBUTES = {
     "crowdclust_app.api.tables": ("read_labels", "read_responses", "read_truth"),
     "crowdclust_app.domain.errors": ("InvalidInputError", "NotConvergedWarning", "NotFittedError", "UserError"),
     "crowdclust_app.domain.response_table": ("ResponseTable",),
-    "crowdclust_app.inference.consensus": ("ConsensusClustering",),
-    "crowdclust_app.inference.crowdclustering": ("Crowdclustering",),
-    "crowdclust_app.inference.aggregators": (
-        "EM",
-        "KOS",
-        "ApproximateMeanField",
-        "BeliefPropagation",
-        "Continuous",
-        "DawidSkene",
-        "DawidSkeneMAP",
-        "FastSBIC",
-        "Gibbs",
-        "Majority",
-        "MaxProduct",
-        "MeanField",
-        "NormalisedKOS",
-        "OnlineSBIC",
-        "Ordinal",
-        "SoftVote",
-        "SortedSBIC",
-        "TriangularEstimation",
-        "TwoCoinApproximateMeanField",
-        "TwoCoinBeliefPropagation",
-        "TwoCoinEM",
-        "TwoCoinMeanField",
-    ),
-    "crowdclust_app.inference.experts": ("GaussianProcessExperts", "LogisticExperts"),
+    "crowdclust_app.inference.aggregators": ("OnlineSBIC",),
 }
 _HOMES = {name: module for module, names in _ATTRIBUTES.items() for name in names}
+# every estimator of the table of methods, so that a new one is public by its row there
+_HOMES |= {name: module for module, name in (method.path.split(":") for method in METHODS.values())}
 
 __all__ = ["__version__", *sorted([*_MODULES, *_HOMES])]  # noqa: PLE0604 - a list of text all the same
 
