@@ -82,6 +82,11 @@ def read_labels(path: Source) -> pd.DataFrame:
     ------
     UserError
         With file and line, when anything in the table is wrong; when pandas is not installed.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> model = cc.DawidSkene().fit(cc.read_labels("labels.csv"))  # doctest: +SKIP
     """
     rows = label_tables.read_labels(Path(path))
     _warn(unknown_columns_warning(Path(path), rows.unknown_columns))
@@ -95,6 +100,11 @@ def read_truth(path: Source) -> dict[str, str]:
     ------
     UserError
         With file and line, when anything in the table is wrong.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> truth = cc.read_truth("truth.csv")  # doctest: +SKIP
     """
     truth = tables.read_truth(Path(path))
     _warn(unknown_columns_warning(Path(path), truth.unknown_columns))

@@ -53,6 +53,13 @@ def variation_of_information(a: Labels, b: Labels) -> float:
     -------
     float
         0 exactly when the two group the items alike; a metric on clusterings.
+
+    Examples
+    --------
+    >>> variation_of_information([1, 1, 2, 2], ["a", "a", "b", "b"])
+    0.0
+    >>> round(variation_of_information([1, 1, 2, 2], [1, 1, 1, 1]), 4)
+    0.6931
     """
     cells, rows, columns = contingency(a, b)
     ratios = np.log(rows / cells) + np.log(columns / cells)
@@ -72,6 +79,11 @@ def adjusted_rand_index(a: Labels, b: Labels) -> float:
     float
         1 for equal clusterings, 0 on average for random ones of the same group sizes. Where every clustering of
         these sizes is the same one (one group, or all single), it is 1.
+
+    Examples
+    --------
+    >>> adjusted_rand_index([1, 1, 2, 2], ["a", "a", "b", "b"]), adjusted_rand_index([1, 1, 2, 2], [1, 2, 1, 2])
+    (1.0, -0.5)
     """
     cells, _, _ = contingency(a, b)
     n = int(cells.sum())
@@ -96,6 +108,11 @@ def normalised_mutual_information(a: Labels, b: Labels) -> float:
     -------
     float
         Between 0 and 1; 1 when both put everything into one group.
+
+    Examples
+    --------
+    >>> round(normalised_mutual_information([1, 1, 2, 2], [1, 1, 2, 3]), 3)
+    0.8
     """
     cells, rows, columns = contingency(a, b)
     n = cells.sum()

@@ -175,6 +175,20 @@ class Aggregator(Parameters):
         -----
         NotConvergedWarning
             When the iterations ended too early.
+
+        Examples
+        --------
+        >>> import crowdclust_app as cc
+        >>> labels = {
+        ...     "task": ["t1", "t1", "t1", "t2", "t2", "t2"],
+        ...     "worker": ["Ann", "Ben", "Cem", "Ann", "Ben", "Cem"],
+        ...     "label": ["cat", "cat", "dog", "dog", "dog", "dog"],
+        ... }
+        >>> votes = cc.Majority().fit(labels)
+        >>> list(votes.predict())
+        ['cat', 'dog']
+        >>> votes.classes_, votes.predict_proba().round(2).tolist()
+        (('cat', 'dog'), [[0.67, 0.33], [0.0, 1.0]])
         """
         if isinstance(table, LabelTable):
             encoded = table

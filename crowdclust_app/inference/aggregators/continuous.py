@@ -31,6 +31,13 @@ class Continuous(Aggregator):
         Posterior mean and standard deviation of each worker's precision (one over the variance).
     labels_ : ndarray of shape (M,)
         The values; None without labels.
+
+    Examples
+    --------
+    >>> labels = {"task": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": [1.0, 1.2, 3.0, 5.0, 5.2, 4.0]}
+    >>> measured = Continuous().fit(labels)
+    >>> measured.values_.round(1).tolist(), measured.precision_.round(1).tolist()
+    ([1.3, 5.0], [2.3, 2.4, 0.6])
     """
 
     name = "continuous"

@@ -26,6 +26,16 @@ class Ordinal(Aggregator):
         Probability that each task is above each class but the last; never rising along a row.
     boundary_sensitivity_, boundary_specificity_ : ndarray of shape (J, K - 1)
         Of each worker at each boundary.
+
+    Examples
+    --------
+    >>> labels = {
+    ...     "task": [1, 1, 2, 2, 3, 3],
+    ...     "worker": list("ababab"),
+    ...     "label": ["low", "low", "high", "middle", "high", "high"],
+    ... }
+    >>> list(Ordinal(classes=["low", "middle", "high"]).fit_predict(labels))
+    ['low', 'high', 'high']
     """
 
     name = "ordinal"

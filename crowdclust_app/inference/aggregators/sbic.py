@@ -191,6 +191,15 @@ class OnlineSBIC:
     ------
     InvalidInputError
         When the prior cannot break the symmetry.
+
+    Examples
+    --------
+    >>> online = OnlineSBIC()
+    >>> online.probability("t1")
+    0.5
+    >>> log_odds = online.add("t1", "Ann", True), online.add("t1", "Ben", True)
+    >>> round(online.probability("t1"), 2)
+    0.8
     """
 
     def __init__(self, prior: tuple[float, float] = (2.0, 1.0), prevalence: float = 0.5) -> None:

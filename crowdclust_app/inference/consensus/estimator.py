@@ -53,6 +53,14 @@ class ConsensusClustering(ClusterEstimator):
         Their number; None for the others.
     converged_ : bool or None
         Whether they sufficed; None for the others.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> data = cc.simulate(n_items=40, n_clusters=4, seed=1)
+    >>> model = cc.ConsensusClustering(method="spectral", n_clusters=4).fit(data.responses)
+    >>> float(cc.metrics.adjusted_rand_index(model.labels_, data.truth.loc[list(model.items_)]))
+    1.0
     """
 
     losses_: tuple[float, ...]

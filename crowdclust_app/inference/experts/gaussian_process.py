@@ -97,6 +97,16 @@ class GaussianProcessExperts(Parameters, ExpertResults):
         What the lead should know. Also in `notes_`.
 
     All other fields of an `Aggregator` are there too, one entry a row of the features.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> import numpy as np
+    >>> data = cc.simulate_labels(100, seed=1)
+    >>> features = np.outer(data.truth, [1.0, 1.0]) + np.random.default_rng(0).normal(size=(100, 2))
+    >>> process = cc.GaussianProcessExperts().fit(features, data.labels, items=list(data.truth.index))
+    >>> bool((process.predict() == data.truth.to_numpy()).mean() > 0.8)
+    True
     """
 
     name: ClassVar[str] = "gp"

@@ -104,6 +104,16 @@ class LogisticExperts(Aggregator):
         Whether the EM first came to the opposite.
     warnings_ : tuple of str
         The same as `notes_`.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> import numpy as np
+    >>> data = cc.simulate_labels(100, seed=1)
+    >>> features = np.outer(data.truth, [1.0, 1.0]) + np.random.default_rng(0).normal(size=(100, 2))
+    >>> experts = cc.LogisticExperts().fit(features, data.labels, items=list(data.truth.index))
+    >>> bool((experts.predict() == data.truth.to_numpy()).mean() > 0.8)
+    True
     """
 
     name = "experts"
