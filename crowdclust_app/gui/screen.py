@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
@@ -132,3 +132,11 @@ class Screen(QWidget):
     def escape(self) -> bool:
         """Close what Esc closes on this screen first; whether there was something to close."""
         return False
+
+
+def shell_of(widget: QWidget) -> Shell | None:
+    """The shell of the screen that a widget is part of; None outside of screens."""
+    part: QObject | None = widget
+    while part is not None and not isinstance(part, Screen):
+        part = part.parent()
+    return part.shell if part is not None else None

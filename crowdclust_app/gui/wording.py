@@ -40,6 +40,11 @@ def count_of(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def signed(value: float) -> str:
+    """A figure with its sign, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:+.2f}"
+
+
 def capitalised(text: str) -> str:
     """The text with its first letter as at the beginning of a sentence; the others stay."""
     return text[:1].upper() + text[1:]

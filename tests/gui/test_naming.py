@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
-from crowdclust_app.gui.verify.naming import leader, name_places
+from crowdclust_app.gui.charts.naming import leader, name_places
 
 AREA = QRectF(40, 10, 300, 300)
 SIZE = QSizeF(52, 17)

@@ -272,7 +272,7 @@ def test_workers_are_ellipses_of_their_posteriors(qtbot: QtBot, answered: MainWi
     area = plot.area()
     assert area.width() == area.height() > 100
     ann = plot.workers[0]
-    assert plot.point(ann).x() == pytest.approx(area.left() + ann.specificity * area.width())
+    assert plot.place_of(ann).x() == pytest.approx(area.left() + ann.specificity * area.width())
     assert plot.ellipse(ann).height() == pytest.approx(2 * ann.sensitivity_sd * area.height())
     plot.setFocus()
     qtbot.keyClick(plot, Qt.Key.Key_Right)

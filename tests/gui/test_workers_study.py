@@ -9,20 +9,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QPushButton
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu, QProgressBar, QPushButton
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part
 from user_actions import busy, press_button, settle, text_of, wait_until
 
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.plots import Points
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.jobs import LANES
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.gui.workers.charts import Chart, ChartSeries, running_median, ticks
+from crowdclust_app.gui.wording import signed
 from crowdclust_app.gui.workers.content import WorkersContent
-from crowdclust_app.gui.workers.gains import Gain, signed
-from crowdclust_app.gui.workers.reliability_page import predicted_words
+from crowdclust_app.gui.workers.history import running_median
+from crowdclust_app.gui.workers.reliability_page import Gain, predicted_words
 from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.gui.workers.turns_model import WorkerHitsModel
 from crowdclust_app.gui.workers.work_page import ONE_CLUSTER, PredictedPage
@@ -369,39 +371,31 @@ def test_turns_model_keeps_qts_rules(qapp: QApplication) -> None:
     assert (tester.model(), model.rowCount()) == (model, 0)
 
 
-def test_charts_draw_points_and_tell_them(qtbot: QtBot) -> None:
-    chart = Chart("chart")
-    qtbot.addWidget(chart)
-    chart.resize(400, 300)
-    chart.show()
-    x = np.arange(1.0, 1001.0)
-    words = tuple(f"point {n}" for n in range(1000))
-    chart.show_series(
-        ChartSeries("Title", "x", "y", x, np.sin(x), words, error=np.full(1000, 0.1), ground=(0.0, "ground"))
-    )
-    chart.grab()
-    picked: list[int] = []
-    chart.chosen.connect(picked.append)
-    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.point_at(500).toPoint())
-    assert abs(picked[0] - 500) < 3
-    qtbot.keyClick(chart, Qt.Key.Key_Right)
-    qtbot.keyClick(chart, Qt.Key.Key_Return)
-    assert picked[1] == picked[0] + 1
-    assert chart._headline(chart.series) == f"point {picked[1]}"  # type: ignore[arg-type]
-    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
-    assert len(picked) == 2
-    chart.show_series(ChartSeries("One", "x", "", np.array([1.0]), np.array([2.0]), ("only",)))
-    chart.grab()
-    assert chart.told(0) == "only"
-    chart.show_series(None, "nothing here")
-    chart.grab()
-    assert chart.accessibleName() == "nothing here"
+@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
+def test_every_chart_can_be_saved(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = screen_of(window)
+    press_button(window, "workers-work")
+    settle(window)
+    rank = screen.work.rank
+    at = QPoint(5, 5)
+    QApplication.sendEvent(rank, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, at, rank.mapToGlobal(at)))
+    menu = part(window, "chart-menu", QMenu)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(tmp_path / "rank.png"), ""))
+    menu.actions()[0].trigger()
+    settle(window)
+    assert (tmp_path / "rank.png").stat().st_size > 1000
+    rows = (tmp_path / "rank.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "line,rank_of_the_worker,value,spread"
+    assert len(rows) == 1 + len(rank.series.x)  # type: ignore[union-attr]
+    press_button(window, "worker-page-trust")
+    gains = screen.side.trust.gains.figure()
+    assert isinstance(gains, Points)
+    assert gains.names == ("than a worker who sorts at random", "than one who puts everything together")
 
 
-def test_ticks_medians_and_signs() -> None:
-    assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    assert ticks(3.0, 3.0) == [3.0]
-    assert ticks(-0.3, 0.4, 4) == [-0.2, 0.0, 0.2, 0.4]
+def test_medians_and_signs() -> None:
     assert running_median(np.array([1.0, 100.0, 2.0, 3.0, 4.0]), 3).tolist() == [50.5, 2.0, 3.0, 3.0, 3.5]
     assert (signed(-0.001), signed(0.5), signed(-0.25)) == ("+0.00", "+0.50", "-0.25")
     assert Gain("x", -0.5, 0.1).words.startswith("Predicted worse than x")

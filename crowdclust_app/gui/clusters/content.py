@@ -29,12 +29,12 @@ from crowdclust_app.gui.clusters.plot_panel import PlotPanel
 from crowdclust_app.gui.clusters.row_menu import RowAction, RowMenu
 from crowdclust_app.gui.clusters.run_panel import RunPanel
 from crowdclust_app.gui.clusters.runs_view import TwoRunsView
-from crowdclust_app.gui.clusters.save_plot import ask_and_save
 from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.clusters.starts_view import StartsView
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.run_content import CLUSTER_WANTED, EMPTY, MAIN, RUN_SHOWN, RunContent
+from crowdclust_app.gui.save_plot import ask_and_save
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of, of_stage
 from crowdclust_app.services.clusters.comparing import set_truth_order

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSlider, QSpinBox, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.axes import style_axis
+from crowdclust_app.gui.charts.chart import Chart
+from crowdclust_app.gui.charts.series import ChartLine, ChartSeries
+from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.wording import count_of
 from crowdclust_app.services.clusters.plots import ClusterScore, cluster_numbers_plot, cluster_scores
 from crowdclust_app.services.clusters.run_view import RunView
@@ -39,8 +40,8 @@ class NumbersView(QWidget):
         self._words.setObjectName("numbers-words")
         self._words.setWordWrap(True)
         self._words.setProperty("rank", "second")
-        self._widget: pg.PlotWidget | None = None
-        self._wanted: pg.InfiniteLine | None = None
+        self.chart = Chart("numbers-chart", self, left=76, ground=QPalette.ColorRole.Base)
+        keep_room(self.chart)
         self._slider = QSlider(Qt.Orientation.Horizontal, self)
         self._slider.setObjectName("numbers-slider")
         self._slider.setAccessibleName("Number of clusters")
@@ -64,34 +65,12 @@ class NumbersView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.STEP)
         layout.addWidget(self._words)
-        layout.addStretch(1)
+        layout.addWidget(self.chart, 1)
         layout.addLayout(line)
         self._slider.valueChanged.connect(self._box.setValue)
         self._box.valueChanged.connect(self._follow_box)
         self._again.clicked.connect(lambda: self.run_wanted.emit(self._box.value()))
         self.setFocusProxy(self._box)
-
-    @property
-    def widget(self) -> pg.PlotWidget:
-        """The plot; made when it is first needed, because that takes long for what most people do not look at."""
-        if self._widget is None:
-            self._widget = widget = pg.PlotWidget(self)
-            widget.setFrameShape(widget.Shape.NoFrame)
-            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            widget.setMenuEnabled(False)
-            widget.setMouseEnabled(x=False, y=False)
-            widget.hideButtons()
-            layout = self.layout()
-            assert isinstance(layout, QVBoxLayout)
-            layout.takeAt(1)  # the stretch that held its place
-            layout.insertWidget(1, widget, 1)
-            self._restyle()
-        return self._widget
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Draw what has come while it could not be seen."""
-        super().showEvent(event)
-        self._draw()
 
     def show_view(self, view: RunView | None, runs: tuple[RunInfo, ...]) -> None:
         """Show the figures behind the number of clusters of this run."""
@@ -143,57 +122,36 @@ class NumbersView(QWidget):
     def _follow_box(self, value: int) -> None:
         if self._slider.minimum() <= value <= self._slider.maximum():
             self._slider.setValue(value)
-        self._mark_wanted()
-
-    def _draw(self) -> None:
-        if self._widget is None and not self.isVisible():
-            return
-        self.widget.clear()
-        self._wanted = None
-        self.widget.setVisible(bool(self._scores))
-        if not self._scores or self._view is None:
-            return
-        palette = self.palette()
-        ink = palette.color(QPalette.ColorRole.Highlight)
-        x = np.array([float(score.clusters) for score in self._scores])
-        y = np.array([score.loglik for score in self._scores])
-        spread = np.array([score.se or 0.0 for score in self._scores])
-        veil = QColor(ink)
-        veil.setAlpha(45)
-        ends = [self.widget.plot(x, y + side * spread, pen=pg.mkPen(veil, width=1)) for side in (-1, 1)]
-        band = pg.FillBetweenItem(*ends, brush=veil)
-        self.widget.addItem(band)
-        self.widget.plot(x, y, pen=pg.mkPen(ink, width=2), symbol="o", symbolSize=7, symbolBrush=ink, symbolPen=None)
-        here = pg.InfiniteLine(
-            float(len(self._view.clusters)),
-            pen=pg.mkPen(theme.muted(palette), width=1.5, style=Qt.PenStyle.DashLine),
-            label=f"run {self._view.run.number}",
-            labelOpts={"position": 0.08, "color": theme.muted(palette), "movable": False},
-        )
-        self.widget.addItem(here)
-        self._mark_wanted()
-
-    def _mark_wanted(self) -> None:
-        if self._widget is None or not self._scores or self._view is None:
-            return
-        if self._wanted is None:
-            pen = pg.mkPen(self.palette().color(QPalette.ColorRole.Text), width=1.5)
-            self._wanted = pg.InfiniteLine(float(self._box.value()), pen=pen)
-            self.widget.addItem(self._wanted)
-        self._wanted.setValue(float(self._box.value()))
-        self._wanted.setVisible(self._box.value() != len(self._view.clusters))
-
-    def _restyle(self) -> None:
-        if self._widget is None:
-            return
-        palette = self.palette()
-        self.widget.setBackground(palette.color(QPalette.ColorRole.Base))
-        for side, words in (("bottom", "clusters"), ("left", "held-out score (nats a label)")):
-            style_axis(self.widget.getAxis(side), words, palette, self.font())
         self._draw()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the palette when it changes."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_again"):
-            self._restyle()
+    def _draw(self) -> None:
+        self.chart.setVisible(bool(self._scores))
+        if not self._scores or self._view is None:
+            self.chart.show_series(None)
+            return
+        x = np.array([float(score.clusters) for score in self._scores])
+        y = np.array([score.loglik for score in self._scores])
+        found, wanted = len(self._view.clusters), self._box.value()
+        uprights = [(float(found), f"run {self._view.run.number}")]
+        if wanted != found:
+            uprights.append((float(wanted), ""))
+        self.chart.show_series(
+            ChartSeries(
+                title="Held-out score by number of clusters",
+                x_label="clusters",
+                y_label="held-out score (nats a label)",
+                x=x,
+                y=y,
+                words=tuple(
+                    f"{count_of(score.clusters, 'cluster')}: {score.loglik:.4f}"
+                    + (f" ± {score.se:.4f}" if score.se is not None else "")
+                    + " nats a label"
+                    for score in self._scores
+                ),
+                error=np.array([score.se or 0.0 for score in self._scores]),
+                spread="band",
+                lines=(ChartLine(x, y),),
+                uprights=tuple(uprights),
+                headline=False,
+            )
+        )

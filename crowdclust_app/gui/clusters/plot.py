@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QPalette
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.axes import label_axis, style_axis
+from crowdclust_app.gui.charts.axes import label_axis, style_axis
 from crowdclust_app.gui.clusters.geometry import nearest_point, neighbour, points_inside
 from crowdclust_app.gui.clusters.lasso import LassoBox
 from crowdclust_app.gui.clusters.layers import NumberBadge, PointsLayer, Stamp, spread_badges

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QPalette, QShowEvent
+import numpy as np
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.clusters.axes import style_axis
+from crowdclust_app.gui.charts.chart import Chart
+from crowdclust_app.gui.charts.series import ChartLine, ChartSeries, Floats
 from crowdclust_app.gui.labels import keep_room
 
 PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Joint"}
@@ -39,8 +38,8 @@ class TracePlot(QWidget):
         self._phase = "joint"
         self._follows = True
         self._buttons: dict[str, QPushButton] = {}
-        self._widget: pg.PlotWidget | None = None
-        self._due = False
+        # so wide that the plot does not jump when the figures get longer
+        self.chart = Chart(f"{name}-chart", self, left=9 * self.fontMetrics().averageCharWidth())
         group = QButtonGroup(self)
         line = QHBoxLayout()
         line.setSpacing(theme.TILE_GAP)
@@ -61,36 +60,9 @@ class TracePlot(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(line)
-        layout.addStretch(1)
+        layout.addWidget(self.chart, 1)
+        keep_room(self.chart)
         self._draw()
-
-    @property
-    def widget(self) -> pg.PlotWidget:
-        """The plot; made when it is first needed, because that takes long for what most people do not look at."""
-        if self._widget is None:
-            self._widget = widget = pg.PlotWidget(self)
-            widget.setFrameShape(widget.Shape.NoFrame)
-            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            widget.hideButtons()
-            widget.setMenuEnabled(False)
-            widget.setMouseEnabled(x=False, y=False)
-            keep_room(widget)
-            layout = self.layout()
-            assert isinstance(layout, QVBoxLayout)
-            layout.takeAt(1)  # the stretch that held its place
-            layout.addWidget(widget, 1)
-            self._restyle()
-        return self._widget
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Draw what has come while it could not be seen."""
-        super().showEvent(event)
-        self._draw()
-
-    def _make(self) -> None:
-        self._due = False
-        if self.isVisible():
-            self.widget.update()
 
     @property
     def phase(self) -> str:
@@ -133,49 +105,40 @@ class TracePlot(QWidget):
         self._draw()
 
     def _draw(self) -> None:
+        there = any(self._curves.values())
         for phase, button in self._buttons.items():
             button.setChecked(phase == self._phase)
             button.setEnabled(bool(self._curves[phase]))
-            button.setVisible(any(self._curves.values()))
-        if self._widget is None:
-            if not self._due and self.isVisible() and any(self._curves.values()):
-                self._due = True
-                QTimer.singleShot(0, self, self._make)  # a moment later: the rest of the screen comes first
-            return
-        self.widget.clear()
-        self.widget.setVisible(any(self._curves.values()))
+            button.setVisible(there)
+        self.chart.setVisible(there)
         curves = self._curves[self._phase]
-        palette = self.palette()
-        newest = self._best if self._best in curves else max(curves, default=0)
-        for start in sorted(curves, key=lambda start: (start == newest, start)):
-            colour = palette.color(QPalette.ColorRole.Highlight) if start == newest else theme.line_colour(palette)
-            pen = pg.mkPen(colour, width=2 if start == newest else 1.25)
-            bounds = curves[start]
-            self.widget.plot(x=list(range(1, len(bounds) + 1)), y=bounds, pen=pen, antialias=True)
-            if start == newest:
-                self.widget.plot(
-                    x=[len(bounds)],
-                    y=bounds[-1:],
-                    pen=None,
-                    symbol="o",
-                    symbolSize=7,
-                    symbolBrush=colour,
-                    symbolPen=None,
-                )
-
-    def _restyle(self) -> None:
-        if self._widget is None:
+        if not curves:
+            self.chart.show_series(None)
             return
-        palette = self.palette()
-        self.widget.setBackground(palette.color(QPalette.ColorRole.Window))
-        for side, words in (("bottom", "sweep"), ("left", "")):
-            style_axis(self.widget.getAxis(side), words, palette, self.font())
-        # a fixed width: the plot must not jump when the figures get longer
-        self.widget.getAxis("left").setWidth(9 * self.fontMetrics().averageCharWidth())
-        self._draw()
+        newest = self._best if self._best in curves else max(curves)
+        order = sorted(curves, key=lambda start: (start == newest, start))
+        lines = [
+            ChartLine(_sweeps(curves[start]), np.array(curves[start]), "main" if start == newest else "faint")
+            for start in order
+        ]
+        front = lines[-1]
+        self.chart.show_series(
+            ChartSeries(
+                title=f"Bound by sweep in nats, {PHASES[self._phase].lower()}",
+                x_label="sweep",
+                y_label="",
+                x=front.x,
+                y=front.y,
+                words=tuple(
+                    f"start {newest}, sweep {sweep}: {bound:,.1f} nats"
+                    for sweep, bound in enumerate(curves[newest], start=1)
+                ),
+                lines=tuple(lines),
+                dots_from=len(front.x) - 1,
+                headline=False,
+            )
+        )
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the palette when it changes."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_widget"):
-            self._restyle()
+
+def _sweeps(bounds: list[float]) -> Floats:
+    return np.arange(1.0, len(bounds) + 1.0)

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.charts.chart import Chart
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
 from crowdclust_app.gui.progress.plan_box import PlanBox
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, people_date
-from crowdclust_app.gui.workers.charts import Chart
 from crowdclust_app.services.campaign.pausing import pause, resume
 from crowdclust_app.services.campaign.plan_changes import (
     Growth,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM
+from crowdclust_app.gui.charts.series import ChartLine, ChartSeries
 from crowdclust_app.gui.wording import ABSENT, count_of, people_time
-from crowdclust_app.gui.workers.charts import ChartSeries
 from crowdclust_app.services.campaign.progress_statistics import LAST_DAYS, CampaignProgress
 
 FIGURES = (
@@ -71,11 +71,12 @@ def share_series(pace: CampaignProgress) -> ChartSeries | None:
     done = 100.0 * np.concatenate([[0.0], np.cumsum(hits) / hits.sum()])
     share = np.linspace(0.0, 100.0, len(done))
     words = tuple(f"The most active {x:.0f} % did {y:.0f} %" for x, y in zip(share, done, strict=True))
-    lines = ((share, done), (np.array([0.0, 100.0]), np.array([0.0, 100.0])))
+    even = np.array([0.0, 100.0])
+    lines = (ChartLine(share, done), ChartLine(even, even, "dashed"))
     empty = np.zeros(0)
     return ChartSeries(
         title="Share of the sets", x_label="most active workers, %", y_label="%", words=words, low=0.0, high=100.0,
-        lines=lines, from_zero=True, x=share if len(share) <= 60 else empty, y=done if len(share) <= 60 else empty,
+        lines=lines, left=0.0, x=share if len(share) <= 60 else empty, y=done if len(share) <= 60 else empty,
     )  # fmt: skip
 
 
@@ -86,4 +87,6 @@ def day_series(pace: CampaignProgress) -> ChartSeries | None:
     counts = np.array([count for _, count in pace.days], dtype=np.float64)
     days = np.arange(1.0, len(counts) + 1)
     words = tuple(f"{day.day} {day:%b %Y}: {count_of(count, 'response')}" for day, count in pace.days)
-    return ChartSeries("Responses by day", "day", "responses", days, counts, words, lines=((days, counts),), low=0.0)
+    return ChartSeries(
+        "Responses by day", "day", "responses", days, counts, words, lines=(ChartLine(days, counts),), low=0.0
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -93,7 +93,7 @@ class LeadPage(QWidget):
             "a constant factor, if workers are as reliable as the prior Beta(2, 1) says"
         )
         self.methods = MethodsTable(self)
-        self.judges = ReliabilityPlot(self)
+        self.judges = ReliabilityPlot("judges-plot", self, QSize(360, 320))
         self.judge = _words("judge-about")
         self.judge.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.judge.setMinimumHeight(4 * self.fontMetrics().lineSpacing())
@@ -111,7 +111,7 @@ class LeadPage(QWidget):
         self._build()
         self.sets.activated.connect(self._set_activated)
         self.methods.chosen.connect(self._method_moved)
-        self.judges.pointed.connect(self._tell_judge)
+        self.judges.worker_pointed.connect(self._tell_judge)
         self.wall.pointed.connect(self._tell_photo)
         self.wall.gold.connect(self.mark_gold)
         self.gold_bar.gold.connect(self.mark_gold)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -19,7 +19,7 @@ from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.verify.expertise import ExpertiseTable
 from crowdclust_app.gui.verify.learning_setup import LearningSetup
-from crowdclust_app.gui.verify.roc import RocPlot, about_worker
+from crowdclust_app.gui.verify.reliability_plot import ReliabilityPlot
 from crowdclust_app.gui.wording import capitalised, count_of, people_time
 from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.verify.active_learning import Learnt
@@ -61,13 +61,14 @@ class LearningPanel(QWidget):
         self.warnings = _words("learning-warnings")
         self.left_out = ElidedLabel()
         self.left_out.setObjectName("learning-left-out")
-        self.roc = RocPlot(self)
+        # small enough to be seen whole below the warnings
+        self.roc = ReliabilityPlot("roc-plot", self, QSize(240, 200), false_alarms=True)
         self.table = ExpertiseTable(self)
         self.worker = _words("learnt-worker")
         self._learnt: Learnt | None = None
         self._on = self._busy = False
         self._build()
-        self.roc.pointed.connect(self._tell_worker)
+        self.roc.worker_pointed.connect(self._tell_worker)
         self.table.chosen.connect(self.roc.choose)
         self._show_state()
 
@@ -149,7 +150,7 @@ class LearningPanel(QWidget):
         self.left_out.setText(_left_out(learnt) if learnt is not None else "")
         workers = learnt.workers if learnt is not None else ()
         self.roc.show_workers(workers)
-        chosen = self.roc.chosen
+        chosen = self.roc.chosen_worker
         self.table.show_workers(workers, chosen.number if chosen is not None else None)
         self._show_state()
 
@@ -179,7 +180,7 @@ class LearningPanel(QWidget):
 
     def _tell_worker(self, worker: LearntWorker | None) -> None:
         self.table.mark(worker.number if worker is not None else None)
-        self.worker.setText(about_worker(worker) if worker is not None else "")
+        self.worker.setText(_about_worker(worker) if worker is not None else "")
 
 
 def _words(name: str, rank: str = "") -> QLabel:
@@ -216,3 +217,13 @@ def _left_out(learnt: Learnt) -> str:
         return ""
     names = "; ".join(f"{name} ({reason})" for name, reason in learnt.left_out)
     return f"Left out: {count_of(len(learnt.left_out), 'photo')}: {names}"
+
+
+def _about_worker(worker: LearntWorker) -> str:
+    """What was learnt of a worker, in words."""
+    low, high = worker.interval
+    return (
+        f"{worker.name}, {count_of(worker.labels, 'answer')}: right {worker.expertise:.2f}, 95 % {low:.2f}–{high:.2f}\n"
+        f"sensitivity {worker.sensitivity:.2f} ± {worker.sensitivity_sd:.2f}, "
+        f"specificity {worker.specificity:.2f} ± {worker.specificity_sd:.2f}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.charts.chart import Chart
+from crowdclust_app.gui.charts.series import ChartLine, ChartSeries, Floats
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of, people_time
-from crowdclust_app.gui.workers.charts import Chart, ChartSeries, running_median
 from crowdclust_app.gui.workers.sorted_view import SortedView
 from crowdclust_app.gui.workers.table_setup import set_up_table
 from crowdclust_app.gui.workers.turns_model import (
@@ -133,6 +134,12 @@ def _short_time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
+def running_median(values: Floats, width: int = 7) -> Floats:
+    """The median of each value and its neighbours, fewer at the ends."""
+    half = width // 2
+    return np.array([np.median(values[max(0, k - half) : k + half + 1]) for k in range(len(values))])
+
+
 def _over_time(
     title: str,
     unit: str,
@@ -140,7 +147,7 @@ def _over_time(
     values: Sequence[float],
     words: Sequence[str],
     high: float | None,
-    tick: object,
+    tick: Callable[[float], str],
 ) -> ChartSeries | None:
     if not turns:
         return None
@@ -152,11 +159,11 @@ def _over_time(
         x,
         y,
         tuple(words),
-        lines=((x, running_median(y)),) if len(x) > 2 else (),
+        lines=(ChartLine(x, running_median(y)),) if len(x) > 2 else (),
         low=0.0,
         high=high,
         marked=frozenset(k for k, (_, turn) in enumerate(turns) if turn.left_out is not None),
-        tick=tick,  # type: ignore[arg-type]
+        tick=tick,
     )
 
 

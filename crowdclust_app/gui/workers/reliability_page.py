@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.charts.chart import Chart
+from crowdclust_app.gui.charts.series import ChartSeries
 from crowdclust_app.gui.chrome import plain_button
-from crowdclust_app.gui.wording import capitalised
-from crowdclust_app.gui.workers.gains import Gain, GainBars
+from crowdclust_app.gui.wording import capitalised, signed
 from crowdclust_app.gui.workers.table_setup import bare
 from crowdclust_app.services.campaign.left_out import LeftOut
 from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.workers.criteria import Criteria
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, RETIRED, WorkerRow, one_cluster, worker_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """One comparison.
+
+    Parameters
+    ----------
+    against
+        Whom the worker is compared with.
+    value, error
+        Nats a held-out pair label, and the standard error.
+    """
+
+    against: str
+    value: float
+    error: float
+
+    @property
+    def words(self) -> str:
+        """The comparison as a sentence."""
+        sure = abs(self.value) > 2 * self.error
+        if not sure:
+            return f"Not predicted better than {self.against} ({signed(self.value)} ± {self.error:.2f})."
+        way = "better" if self.value > 0 else "worse"
+        return f"Predicted {way} than {self.against} ({signed(self.value)} ± {self.error:.2f})."
 
 
 class TrustPage(QScrollArea):
@@ -48,7 +76,8 @@ class TrustPage(QScrollArea):
         self.reasons = _words("trust-reasons")
         self.criterion = _words("trust-criterion")
         self.predicted = _words("trust-predicted")
-        self.gains = GainBars()
+        self.gains = Chart("worker-gains", left=8)
+        self.gains.setMinimumHeight(136)
         self.without = _words("without-words")
         self.ask = plain_button("Fit without this worker", "ask-without", self.asked_without.emit)
         self.bar = QProgressBar()
@@ -125,7 +154,7 @@ class TrustPage(QScrollArea):
         self.criterion.setVisible(bool(self.criterion.text()))
         words, gains = predicted_words(row, view)
         self.predicted.setText(words)
-        self.gains.show_gains(gains)
+        self.gains.show_series(gains_series(gains))
         self.gains.setVisible(bool(gains))
         self.ask.setEnabled(can_refit and row is not None and row.hits > 0 and retired is None)
         if not can_refit:
@@ -167,6 +196,29 @@ class TrustPage(QScrollArea):
     def _retire(self) -> None:
         if self.retire.isEnabled() and self.retire.isVisible():
             self.retired.emit(self.reason.text())
+
+
+def gains_series(gains: tuple[Gain, ...]) -> ChartSeries | None:
+    """The comparisons as points with bars of two standard errors, beside a line at 0; None without any."""
+    if not gains:
+        return None
+    values = np.array([gain.value for gain in gains])
+    return ChartSeries(
+        title=" ".join(gain.words for gain in gains),
+        x_label="nats a held-out pair label, ± 2 standard errors",
+        y_label="",
+        x=values,
+        y=np.arange(len(gains), 0.0, -1.0),
+        words=tuple(gain.words for gain in gains),
+        across=2.0 * np.array([gain.error for gain in gains]),
+        captions=tuple(f"than {gain.against}" for gain in gains),
+        uprights=((0.0, ""),),
+        low=0.6,
+        high=len(gains) + 0.7,
+        headline=False,
+        tick=None,
+        tick_across=lambda value: f"{value:+g}" if value else "0",
+    )
 
 
 def reasons_of(row: WorkerRow | None) -> str:

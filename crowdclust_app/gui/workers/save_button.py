@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from crowdclust_app.domain.plots import Plot
-from crowdclust_app.gui.clusters.save_plot import ask_and_save
+from crowdclust_app.gui.save_plot import ask_and_save
 from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, rank_plot
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.wording import count_of
-from crowdclust_app.gui.workers.charts import Chart, ChartSeries
-from crowdclust_app.gui.workers.gains import signed
+from crowdclust_app.gui.charts.chart import Chart
+from crowdclust_app.gui.charts.series import ChartLine, ChartSeries
+from crowdclust_app.gui.wording import count_of, signed
 from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.workers.study import WorkerStudy
 from crowdclust_app.services.workers.worker_rows import WorkerRow, one_cluster
@@ -73,10 +73,10 @@ class WorkPage(QWidget):
             share,
             done,
             told,
-            lines=((share, done), (even, even)),
+            lines=(ChartLine(share, done), ChartLine(even, even, "dashed")),
             low=0.0,
             high=1.0,
-            from_zero=True,
+            left=0.0,
         )
         self.pareto.show_series(curve if len(busy) else None, nobody)
         self.share.setText(pareto_words(hits))

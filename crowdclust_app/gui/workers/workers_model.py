@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.gui.table_rows import Column
-from crowdclust_app.gui.wording import ABSENT, people_time
-from crowdclust_app.gui.workers.gains import signed
+from crowdclust_app.gui.wording import ABSENT, people_time, signed
 from crowdclust_app.gui.workers.sorted_rows import SortedColumn, SortedRows
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, WorkerRow
 

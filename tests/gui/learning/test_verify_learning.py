@@ -180,8 +180,8 @@ def test_workers_are_told_by_pointer_and_keyboard(qtbot: QtBot, learnt: MainWind
     area = plot.area()
     assert area.width() > 100
     ann, lump = plot.workers[0], plot.workers[-1]
-    assert plot.point(ann).x() == pytest.approx(area.left() + (1 - ann.specificity) * area.width())
-    assert plot.point(ann).y() == pytest.approx(area.bottom() - ann.sensitivity * area.height())
+    assert plot.place_of(ann).x() == pytest.approx(area.left() + (1 - ann.specificity) * area.width())
+    assert plot.place_of(ann).y() == pytest.approx(area.bottom() - ann.sensitivity * area.height())
     assert plot.ellipse(ann).width() == pytest.approx(2 * ann.specificity_sd * area.width())
     plot.setFocus()
     qtbot.keyClick(plot, Qt.Key.Key_Right)
@@ -197,8 +197,8 @@ def test_workers_are_told_by_pointer_and_keyboard(qtbot: QtBot, learnt: MainWind
     assert table.model().index(row, 0).data() == "Lump"
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Up)
-    assert plot.chosen is not None
-    assert words(learnt, "learnt-worker").startswith(plot.chosen.name)
+    assert plot.chosen_worker is not None
+    assert words(learnt, "learnt-worker").startswith(plot.chosen_worker.name)
     best = [float(table.model().index(row, 1).data()) for row in range(3)]
     assert best == sorted(best, reverse=True)
 
