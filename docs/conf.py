@@ -67,7 +67,7 @@ html_static_path = ["_static"]
 
 def write_pages(app: Sphinx) -> None:
     """Draw the packages, list the public names, and write what `--help` says of every command as a page's part."""
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = "84"
     commands = next(action for action in build_parser()._actions if action.dest == "command").choices or {}
     parts = [f"## {name}\n\n```text\n{parser.format_help()}```\n" for name, parser in commands.items()]  # type: ignore[attr-defined]
     folder = HERE / "_generated"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from crowdclust_app import __version__
 from crowdclust_app.io import label_tables, tables
 from crowdclust_app.services.exchange import exporting, result_tables
 
@@ -95,3 +97,10 @@ def test_what_several_locks_hold_is_pinned_alike() -> None:
             pinned.setdefault(name, set()).add(tuple(versions))
     assert "numpy" in pinned
     assert {name: versions for name, versions in pinned.items() if len(versions) > 1} == {}
+
+
+def test_the_version_is_the_same_wherever_it_stands() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == __version__
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## [{__version__}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
