@@ -1,1 +1,1 @@
-"""Answers in, beliefs out; arrays only."""
+"""Responses and labels in, posteriors out: arrays and tables only, no files, threads or database."""
