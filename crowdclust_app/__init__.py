@@ -14,11 +14,11 @@ Examples
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-from crowdclust_app.domain.methods import METHODS
-from crowdclust_app.version import __version__
+from crowdclust_app.version import __version__ as __version__
 
 _MODULES = {
     "metrics": "crowdclust_app.evaluation.metrics",
@@ -32,19 +32,28 @@ _ATTRIBUTES = {
     "crowdclust_app.domain.response_table": ("ResponseTable",),
     "crowdclust_app.inference.aggregators": ("OnlineSBIC",),
 }
-_HOMES = {name: module for module, names in _ATTRIBUTES.items() for name in names}
-# every estimator of the table of methods, so that a new one is public by its row there
-_HOMES |= {name: module for module, name in (method.path.split(":") for method in METHODS.values())}
 
-__all__ = ["__version__", *sorted([*_MODULES, *_HOMES])]  # noqa: PLE0604 - a list of text all the same
+
+@cache
+def _homes() -> dict[str, str]:
+    """Module of each public name; estimators are those of the table of methods."""
+    from crowdclust_app.domain.methods import METHODS
+
+    listed = {name: module for module, names in _ATTRIBUTES.items() for name in names}
+    return listed | {name: module for module, name in (method.path.split(":") for method in METHODS.values())}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    if name in _MODULES:
+    """Import a public name when it is first used (PEP 562).
+
+    Nothing is imported before: Ctrl+C must end the command line from its first moment.
+    """
+    if name == "__all__":
+        found: Any = ["__version__", *sorted([*_MODULES, *_homes()])]
+    elif name in _MODULES:
         found = import_module(_MODULES[name])
-    elif name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
+    elif not name.startswith("_") and name in _homes():
+        found = getattr(import_module(_homes()[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found
@@ -53,4 +62,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names, imported or not."""
-    return __all__
+    return list(__getattr__("__all__"))
