@@ -23,6 +23,7 @@ from crowdclust_app.services.campaign.expected_quality import ExpectedQuality, e
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.registry import ScreenEntry
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.campaign.scanning import ScanReport
     from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -33,12 +34,8 @@ DEBOUNCE_MS = 200
 class NewCampaignScreen(NewCampaignForm):
     """Make a campaign from a folder of photos."""
 
-    name = "new"
-    title = "New campaign"
-    icon = "new"
-
-    def __init__(self, shell: Shell) -> None:
-        super().__init__(shell)
+    def __init__(self, shell: Shell, entry: ScreenEntry) -> None:
+        super().__init__(shell, entry)
         self._folder: Path | None = None
         self._scan: ScanReport | None = None
         self._scanning: Job | None = None

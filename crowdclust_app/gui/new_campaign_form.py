@@ -20,14 +20,15 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui.annotate.sorting_grid import SortingGrid
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.outlook import FIGURES, QUALITY
+from crowdclust_app.gui.registry import ScreenEntry
 from crowdclust_app.gui.screen import Screen, Shell
 
 
 class NewCampaignForm(Screen):
     """At the left what is chosen, at the right what that comes to; no behaviour."""
 
-    def __init__(self, shell: Shell) -> None:
-        super().__init__(shell)
+    def __init__(self, shell: Shell, entry: ScreenEntry) -> None:
+        super().__init__(shell, entry)
         self._build()
 
     def _build(self) -> None:

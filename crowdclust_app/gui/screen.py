@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 if TYPE_CHECKING:
     from crowdclust_app.gui.jobs import Jobs
     from crowdclust_app.gui.pictures import PictureCache
+    from crowdclust_app.gui.registry import ScreenEntry
     from crowdclust_app.gui.theme import Look
     from crowdclust_app.services.campaign.campaigns import Campaign
 
@@ -104,21 +105,23 @@ class Screen(QWidget):
     Made when it is first shown. `set_campaign` is called once after that and whenever another campaign is opened or
     closed; `refresh` whenever the screen comes to the front or stored data changed while it is there.
 
+    Parameters
+    ----------
+    entry
+        Which screen of the registry it is.
+
     Attributes
     ----------
-    name, title, icon
-        The name for `show_screen`, the word in the rail, the file name of the rail's icon without `.svg`.
+    name
+        The name for `show_screen`.
     """
 
-    name = ""
-    title = ""
-    icon = ""
-
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: Shell, entry: ScreenEntry) -> None:
         super().__init__()
         self.shell = shell
-        self.setObjectName(f"{self.name}-screen")
-        self.setAccessibleName(self.title)
+        self.name = entry.name
+        self.setObjectName(f"{entry.name}-screen")
+        self.setAccessibleName(entry.title)
 
     def set_campaign(self, campaign: Campaign | None) -> None:
         """Show this campaign from now on."""

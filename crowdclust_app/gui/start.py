@@ -32,6 +32,7 @@ from crowdclust_app.services.folders import cache_folder
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.registry import ScreenEntry
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.campaign.counts import CampaignFigures
     from crowdclust_app.services.progress_report import Progress
@@ -229,12 +230,8 @@ class CampaignGlance(QWidget):
 class StartScreen(Screen):
     """Where the program begins."""
 
-    name = "start"
-    title = "Campaign"
-    icon = "campaign"
-
-    def __init__(self, shell: Shell) -> None:
-        super().__init__(shell)
+    def __init__(self, shell: Shell, entry: ScreenEntry) -> None:
+        super().__init__(shell, entry)
         self._campaign: Campaign | None = None
         self._rows: list[RecentRow] = []
         self.overview = CampaignGlance(shell)

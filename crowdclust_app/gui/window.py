@@ -19,6 +19,7 @@ from crowdclust_app.gui.chrome import ErrorBar, Rail, StatusLine
 from crowdclust_app.gui.commands import CommandPalette, Commands, HelpOverlay
 from crowdclust_app.gui.errors import ErrorCentre, Message
 from crowdclust_app.gui.jobs import Job, Jobs
+from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.pictures import PictureCache
 from crowdclust_app.gui.registry import SCREENS, ScreenEntry
 from crowdclust_app.gui.screen import Screen
@@ -351,8 +352,8 @@ class MainWindow(QMainWindow):
             ask()
 
     def _make(self, entry: ScreenEntry) -> Screen:
-        kind = getattr(importlib.import_module(entry.module), entry.kind)
-        screen: Screen = kind(self)
+        kind = LateScreen if entry.late else getattr(importlib.import_module(entry.module), entry.kind)
+        screen: Screen = kind(self, entry)
         self._screens[entry.name] = screen
         self.stack.addWidget(screen)
         screen.set_campaign(self.campaign)

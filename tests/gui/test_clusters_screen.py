@@ -17,9 +17,8 @@ from user_actions import PATIENCE, busy
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.layers import NumberBadge
-from crowdclust_app.gui.clusters.screen import ClustersScreen
+from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.window import MainWindow
-from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.exchange.importing import import_table
@@ -50,7 +49,7 @@ def looking(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
 
 def screen_of(window: MainWindow) -> ClustersContent:
     screen = window.current_screen
-    assert isinstance(screen, ClustersScreen)
+    assert isinstance(screen, LateScreen)
     assert isinstance(screen.content, ClustersContent)
     return screen.content
 
@@ -76,7 +75,7 @@ def words(window: MainWindow, name: str) -> str:
 def test_the_window_lives_while_the_screen_is_on_its_way(qtbot: QtBot, looking: MainWindow) -> None:
     looking.show_screen("workers")
     late = looking.current_screen
-    assert isinstance(late, WorkersScreen)
+    assert isinstance(late, LateScreen)
     assert late.content is None
     assert not late.escape()
     late.refresh()

@@ -15,9 +15,9 @@ from sorted_campaign import click, make_campaign, open_window, part, settle, sor
 from user_actions import PATIENCE
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.progress.content import OpenModel, ProgressContent
-from crowdclust_app.gui.progress.screen import ProgressScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
@@ -37,7 +37,7 @@ def path(sorted_once: Path, tmp_path: Path) -> Path:
 
 def content(window: MainWindow) -> ProgressContent:
     screen = window.current_screen
-    assert isinstance(screen, ProgressScreen)
+    assert isinstance(screen, LateScreen)
     assert isinstance(screen.content, ProgressContent)
     return screen.content
 

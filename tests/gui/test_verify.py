@@ -16,9 +16,9 @@ from user_actions import PATIENCE, busy
 from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import AnswerKind, Policy
 from crowdclust_app.gui.jobs import LANES
+from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.verify.content import VerifyContent
 from crowdclust_app.gui.verify.methods import MethodsModel
-from crowdclust_app.gui.verify.screen import VerifyScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import retire_worker
@@ -47,7 +47,7 @@ def path(fitted: Path, tmp_path: Path) -> Path:
 
 def content(window: MainWindow) -> VerifyContent:
     screen = window.current_screen
-    assert isinstance(screen, VerifyScreen)
+    assert isinstance(screen, LateScreen)
     assert isinstance(screen.content, VerifyContent)
     return screen.content
 

@@ -16,13 +16,13 @@ from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, move, open_window, part, settle
 
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.matrices import colour_of, picture_of, scale_picture
 from crowdclust_app.gui.workers.matrix_grid import MatrixGrid
 from crowdclust_app.gui.workers.save_button import PICTURES
-from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.gui.workers.workers_model import WorkersModel
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_responses
@@ -43,7 +43,7 @@ def window(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
 
 def screen_of(window: MainWindow) -> WorkersContent:
     screen = window.current_screen
-    assert isinstance(screen, WorkersScreen)
+    assert isinstance(screen, LateScreen)
     assert isinstance(screen.content, WorkersContent)
     return screen.content
 

@@ -20,12 +20,12 @@ from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.plots import Points
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.jobs import LANES
+from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.wording import signed
 from crowdclust_app.gui.workers.content import WorkersContent
 from crowdclust_app.gui.workers.history import running_median
 from crowdclust_app.gui.workers.reliability_page import Gain, predicted_words
-from crowdclust_app.gui.workers.screen import WorkersScreen
 from crowdclust_app.gui.workers.turns_model import WorkerHitsModel
 from crowdclust_app.gui.workers.work_page import ONE_CLUSTER, PredictedPage
 from crowdclust_app.gui.workers.workers_model import FLAGS_COLUMN, GROUP_COLUMN
@@ -50,7 +50,7 @@ def window(qtbot: QtBot, demo: Path, tmp_path: Path) -> MainWindow:
 
 def screen_of(window: MainWindow) -> WorkersContent:
     screen = window.current_screen
-    assert isinstance(screen, WorkersScreen)
+    assert isinstance(screen, LateScreen)
     assert isinstance(screen.content, WorkersContent)
     return screen.content
 

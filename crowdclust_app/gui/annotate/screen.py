@@ -23,6 +23,7 @@ from crowdclust_app.services.campaign.exclusions import active_workers
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
+    from crowdclust_app.gui.registry import ScreenEntry
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.progress_report import Progress
 
@@ -35,12 +36,8 @@ BROKEN = "broken photo"
 class AnnotateScreen(Screen):
     """Sort one set after another."""
 
-    name = "annotate"
-    title = "Annotate"
-    icon = "annotate"
-
-    def __init__(self, shell: Shell) -> None:
-        super().__init__(shell)
+    def __init__(self, shell: Shell, entry: ScreenEntry) -> None:
+        super().__init__(shell, entry)
         self._campaign: Campaign | None = None
         self._items: dict[int, Item] = {}
         self._looked_for_worker = False

@@ -33,8 +33,9 @@ from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.clusters.starts_view import StartsView
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.run_content import CLUSTER_WANTED, EMPTY, MAIN, RUN_SHOWN, RunContent
+from crowdclust_app.gui.run_content import CLUSTER_WANTED, RUN_SHOWN, RunContent
 from crowdclust_app.gui.save_plot import ask_and_save
+from crowdclust_app.gui.screen_content import EMPTY, MAIN
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of, of_stage
 from crowdclust_app.services.clusters.comparing import set_truth_order
@@ -58,19 +59,13 @@ COLOURS, ORDER = "plot-choices", "gallery-doubtful-first"
 
 
 class ClustersContent(RunContent):
-    """What everybody's groups have in common.
-
-    Parameters
-    ----------
-    screen
-        The screen that it fills, which owns its commands.
-    """
+    """What everybody's groups have in common."""
 
     remembered_as = "clusters-splitters"
     usual_sizes = ((820, 410), (430, 250), (400, 280))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__(shell)
+        super().__init__(shell, screen)
         self.selection = ItemSelection(self)
         self.deciding = ClusterDecisions(shell, self)
         self.views = PlotPanel(self.selection, self)
@@ -95,9 +90,9 @@ class ClustersContent(RunContent):
         self._build()
         self.card = HoverCard(self.album, self)
         self._connect()
-        self._add_commands(shell, screen)
-        self._offer("Verify this cluster", "Ctrl+Shift+V", "verify", screen)
-        self._offer("Subdivide this cluster", "Ctrl+Shift+D", "stages", screen, clusters_only=False)
+        self._add_commands()
+        self._offer("Verify this cluster", "Ctrl+Shift+V", "verify")
+        self._offer("Subdivide this cluster", "Ctrl+Shift+D", "stages", clusters_only=False)
         self._show(None)
 
     def _connect(self) -> None:
@@ -121,7 +116,7 @@ class ClustersContent(RunContent):
         self.panel.stored.connect(self._stored)
         self.panel.run_chosen.connect(self.show_run)
 
-    def _add_commands(self, shell: Shell, screen: Screen) -> None:
+    def _add_commands(self) -> None:
         for title, key, call in (
             ("Run the inference", "Ctrl+R", self.panel.run),
             ("Cancel the inference", "Ctrl+.", self.panel.cancel),
@@ -137,13 +132,13 @@ class ClustersContent(RunContent):
             ("Move the known category down", "Alt+Down", lambda: self.known.move_row(1)),
             ("Save the plot", "Ctrl+Shift+S", self.save_plot),
         ):
-            shell.add_command(title, key, call, owner=screen)
+            self._command(title, key, call)
         for number, (name, (title, _)) in enumerate(TABS.items(), start=1):
-            shell.add_command(f"Show: {title}", f"Alt+{number}", lambda name=name: self.show_tab(name), owner=screen)  # type: ignore[misc]
-        shell.add_command("Show the whole plot", "0", self.plot.show_all, owner=screen, bind=False)
-        shell.add_command("Choose all photos of the plot", "Ctrl+A", self.plot.choose_all, owner=screen, bind=False)
+            self._command(f"Show: {title}", f"Alt+{number}", lambda name=name: self.show_tab(name))  # type: ignore[misc]
+        self._command("Show the whole plot", "0", self.plot.show_all, bind=False)
+        self._command("Choose all photos of the plot", "Ctrl+A", self.plot.choose_all, bind=False)
 
-    def _offer(self, title: str, key: str, name: str, screen: Screen, clusters_only: bool = True) -> None:
+    def _offer(self, title: str, key: str, name: str, clusters_only: bool = True) -> None:
         """Add another screen to the menu of every row, and a command for the row that has the keys."""
 
         def go(place: int) -> None:
@@ -163,7 +158,7 @@ class ClustersContent(RunContent):
                 go(place)
 
         self.menu.actions.append(RowAction(title, go, clusters_only))
-        self.shell.add_command(title, key, go_from_current, owner=screen)
+        self._command(title, key, go_from_current)
 
     def _build(self) -> None:
         self._empty = self._no_answers(
@@ -200,7 +195,7 @@ class ClustersContent(RunContent):
         rows = splitter(Qt.Orientation.Vertical, self._left, self.panel)
         self._aside = splitter(Qt.Orientation.Vertical, self.gallery, self.inspector)
         columns = splitter(Qt.Orientation.Horizontal, rows, self._aside)
-        self._lay_out(columns, self._empty, rows, self._aside)
+        self._pages = self._lay_out(columns, self._empty, rows, self._aside)
         self.show_tab(PLOT)
 
     def _head(self) -> QHBoxLayout:
@@ -275,6 +270,7 @@ class ClustersContent(RunContent):
         if self._campaign is not None:
             self.views.restore(self.shell.recall(COLOURS))
             self.gallery.set_order(bool(self.shell.recall(ORDER, False)))
+        super()._forget()
 
     def leave(self) -> None:
         """Another screen comes to the front."""

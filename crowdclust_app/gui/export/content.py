@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from crowdclust_app.gui.export.parts_box import PartsBox
 from crowdclust_app.gui.export.report_pdf import write_pdf
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.paths import typed_path
+from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, of_stage, people_date
 from crowdclust_app.services.exchange.export_parts import TABLES, export_parts, parts_in_the_way
@@ -67,20 +69,11 @@ class TablesModel(TableRows[TableToWrite]):
         return tuple(table.name for table in self.rows())
 
 
-class ExportContent(QWidget):
-    """Writes the campaign's tables as CSV files.
-
-    Parameters
-    ----------
-    screen
-        The screen that it fills, which owns its commands.
-    """
+class ExportContent(ScreenContent):
+    """Writes the campaign's tables as CSV files."""
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__()
-        self.shell = shell
-        self._campaign: Campaign | None = None
-        self._reading: Job | None = None
+        super().__init__(shell, screen)
         self._usual: int | None = None
         self._looking: Job | None = None
         self._writing: Job | None = None
@@ -102,7 +95,7 @@ class ExportContent(QWidget):
         self._look_later.setInterval(250)
         self._look_later.timeout.connect(self._look_at_folder)
         self._name_parts()
-        self._lay_out()
+        self._arrange()
         self._choose.clicked.connect(self._ask_for_folder)
         self._folder.textChanged.connect(self._look_later.start)
         self._folder.returnPressed.connect(self.export)
@@ -111,7 +104,7 @@ class ExportContent(QWidget):
         self._export.clicked.connect(self.export)
         self._cancel.clicked.connect(self.cancel)
         self._open.clicked.connect(self._open_folder)
-        shell.add_command("Export", "Ctrl+E", self.export, owner=screen)
+        self._command("Export", "Ctrl+E", self.export)
         self.setFocusProxy(self._folder)
         self._show_state()
 
@@ -153,7 +146,7 @@ class ExportContent(QWidget):
         header.resizeSection(0, 180)
         header.resizeSection(2, 110)
 
-    def _lay_out(self) -> None:
+    def _arrange(self) -> None:
         heading = QLabel("Export", self)
         heading.setProperty("heading", "page")
         about = QLabel("Tables, a report, plots and photos for others. The campaign itself stays as it is.", self)
@@ -201,11 +194,10 @@ class ExportContent(QWidget):
 
     # --- the screen in the window
 
-    def set_campaign(self, campaign: Campaign | None) -> None:
-        """Export this campaign from now on."""
-        cancel_jobs(self._reading, self._looking, self._writing)
+    def _forget(self) -> None:
+        cancel_jobs(self._looking, self._writing)
+        campaign = self._campaign
         self._writing = None
-        self._campaign = campaign
         self._written = None
         self._tables.show(())
         self._run.clear()
@@ -217,29 +209,13 @@ class ExportContent(QWidget):
             self._parts.offer_photos(campaign.has_images and campaign.images_found)
         self._show_state()
 
-    def refresh(self) -> None:
-        """Read the runs again, off the main thread."""
-        campaign = self._campaign
-        if campaign is None:
-            return
-        self._reading = self.shell.jobs.start(
-            "database",
-            lambda _progress, _cancel: (run_list(campaign), exported_run(campaign)),
-            on_done=lambda found: self._show_runs(*found),
-            owner=self,
-            instead_of=self._reading,
-        )
-
-    def leave(self) -> None:
-        """Nothing has to stop."""
-
-    def escape(self) -> bool:
-        """Nothing is open that Esc could close."""
-        return False
+    def _reader(self, campaign: Campaign) -> Callable[[CancelToken], tuple[tuple[RunInfo, ...], int | None]]:
+        return lambda _cancel: (run_list(campaign), exported_run(campaign))
 
     # --- content
 
-    def _show_runs(self, runs: tuple[RunInfo, ...], usual: int | None) -> None:
+    def _loaded(self, found: tuple[tuple[RunInfo, ...], int | None]) -> None:
+        runs, usual = found
         wanted = self._run.currentData()
         chosen = self._run.count() > 0 and wanted != self._usual
         self._usual = usual

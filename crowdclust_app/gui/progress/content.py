@@ -25,6 +25,7 @@ from crowdclust_app.gui.charts.chart import Chart
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
 from crowdclust_app.gui.progress.plan_box import PlanBox
+from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, people_date
 from crowdclust_app.services.campaign.pausing import pause, resume
@@ -77,21 +78,12 @@ class OpenModel(TableRows[OpenAssignment]):
             super().show(rows)
 
 
-class ProgressContent(QWidget):
-    """How a campaign fills.
-
-    Parameters
-    ----------
-    screen
-        The screen that it fills, which owns its commands.
-    """
+class ProgressContent(ScreenContent):
+    """How a campaign fills."""
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__()
-        self.shell = shell
-        self._campaign: Campaign | None = None
+        super().__init__(shell, screen)
         self._pace: CampaignProgress | None = None
-        self._reading: Job | None = None
         self._changing: Job | None = None
         self._found: ScanReport | None = None
         self._values: dict[str, QLabel] = {}
@@ -112,8 +104,8 @@ class ProgressContent(QWidget):
         self.plan.pause_wanted.connect(self.pause_or_go_on)
         self.plan.rerun_wanted.connect(self.run_again_every)
         self._add_images.clicked.connect(self.add_images)
-        shell.add_command("Pause the campaign, or go on", "", self.pause_or_go_on, owner=screen)
-        shell.add_command("Look for new images in the folder", "", self.look_for_images, owner=screen)
+        self._command("Pause the campaign, or go on", "", self.pause_or_go_on)
+        self._command("Look for new images in the folder", "", self.look_for_images)
         self._show(None)
 
     # --- layout
@@ -192,29 +184,14 @@ class ProgressContent(QWidget):
 
     # --- the content of a screen
 
-    def set_campaign(self, campaign: Campaign | None) -> None:
-        """Show this campaign from now on."""
-        cancel_jobs(self._reading, self._changing)
+    def _forget(self) -> None:
+        cancel_jobs(self._changing)
         self._changing = None
-        self._campaign = campaign
         self._found = None
         self._show(None)
 
-    def refresh(self) -> None:
-        """Read again how far it is."""
-        campaign = self._campaign
-        if campaign is None:
-            return
-
-        def work(_progress: Progress, _cancel: CancelToken) -> CampaignProgress:
-            return look_at_pace(campaign)
-
-        self._reading = self.shell.jobs.start(
-            "database", work, on_done=self._show, owner=self, instead_of=self._reading
-        )
-
-    def leave(self) -> None:
-        """Nothing to keep."""
+    def _reader(self, campaign: Campaign) -> Callable[[CancelToken], CampaignProgress]:
+        return lambda _cancel: look_at_pace(campaign)
 
     def escape(self) -> bool:
         """Forget the images that were found."""
@@ -225,6 +202,9 @@ class ProgressContent(QWidget):
         return True
 
     # --- showing
+
+    def _loaded(self, pace: CampaignProgress) -> None:
+        self._show(pace)
 
     def _show(self, pace: CampaignProgress | None) -> None:
         self._pace = pace

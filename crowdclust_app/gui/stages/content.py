@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtWidgets import (
@@ -10,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QStackedWidget,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
-from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.run_content import CLUSTER_WANTED, RUN_SHOWN
+from crowdclust_app.gui.screen_content import EMPTY, MAIN, ScreenContent
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.stages.details import Details
 from crowdclust_app.gui.stages.model import DOUBTFUL, HITS, MEAN, NAME, PHOTOS, STATE, NameDelegate, TreeModel
@@ -31,32 +31,23 @@ from crowdclust_app.gui.wording import count_of, people_date
 from crowdclust_app.services.stages.stage_tree import StageTree, look_at_stages
 
 if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
+    from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.gui.screen import Screen, Shell
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 CHOSEN = "stages-chosen"
 WANTED = CLUSTER_WANTED.format(screen="stages")
-SIZES = "stages-splitters"
-USUAL_SIZES = ((780, 460), (320, 350))
-MAIN, EMPTY = 0, 1
 WIDTHS = ((PHOTOS, 68), (MEAN, 88), (DOUBTFUL, 80), (HITS, 92), (STATE, 168))
 
 
-class StagesContent(QWidget):
-    """The tree of clusters and what each is subdivided into.
+class StagesContent(ScreenContent):
+    """The tree of clusters and what each is subdivided into."""
 
-    Parameters
-    ----------
-    screen
-        The screen that it fills, which owns its commands.
-    """
+    remembered_as = "stages-splitters"
+    usual_sizes = ((780, 460), (320, 350))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__()
-        self.shell = shell
-        self._campaign: Campaign | None = None
-        self._loading: Job | None = None
+        super().__init__(shell, screen)
         self._tree: StageTree | None = None
         self._chosen: Row | None = None
         self._run: int | None = None
@@ -67,7 +58,8 @@ class StagesContent(QWidget):
         self.runs = QComboBox(self)
         self._title = ElidedLabel(self)
         self._build()
-        self._connect(shell, screen)
+        self._connect()
+        self._add_commands()
         self._show(None)
 
     # --- layout
@@ -90,10 +82,6 @@ class StagesContent(QWidget):
         column.addLayout(head)
         column.addWidget(self.tree, 1)
         self.columns = splitter(Qt.Orientation.Horizontal, left, self.details)
-        main = QWidget(self)
-        inside = QVBoxLayout(main)
-        inside.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.STEP)
-        inside.addWidget(self.columns)
         self._empty = EmptyState(
             "The tree of clusters appears here: each can be subdivided into what people see among its photos alone.",
             "That needs a run of the inference over the whole collection.",
@@ -102,12 +90,7 @@ class StagesContent(QWidget):
         )
         self._empty.button.setObjectName("stages-to-clusters")
         self._empty.button.clicked.connect(lambda: self.shell.show_screen("clusters"))
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(main)
-        self._pages.addWidget(self._empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
+        self._pages = self._lay_out(self.columns, self._empty, self.details.rows)
 
     def _set_up_tree(self) -> None:
         self.tree.setObjectName("stages-tree")
@@ -129,12 +112,10 @@ class StagesContent(QWidget):
         for column, width in WIDTHS:
             header.resizeSection(column, width)
 
-    def _connect(self, shell: Shell, screen: Screen) -> None:
+    def _connect(self) -> None:
         self.tree.selectionModel().currentChanged.connect(self._moved)
         self.tree.activated.connect(lambda _index: self.to_details())
         self.runs.activated.connect(self._run_chosen)
-        for part in (self.columns, self.details.rows):
-            part.splitterMoved.connect(self._remember_sizes)
         self.details.form.wanted.connect(self._subdivide)
         self.work.divided.connect(lambda: self.tree.setFocus(Qt.FocusReason.OtherFocusReason))
         self.work.refused.connect(self.refresh)
@@ -145,12 +126,14 @@ class StagesContent(QWidget):
         panel.open_wanted.connect(self.open_in_clusters)
         panel.remove_wanted.connect(self.remove)
         panel.back_wanted.connect(self.bring_back)
-        shell.add_command("Subdivide the chosen cluster", "Ctrl+S", self.to_details, owner=screen)
-        shell.add_command("Run the chosen stage", "Ctrl+R", self.run, owner=screen)
-        shell.add_command("Cancel the run", "Ctrl+.", self.work.cancel, owner=screen)
-        shell.add_command("Open the chosen stage in Clusters", "Ctrl+Shift+O", self.open_in_clusters, owner=screen)
-        shell.add_command("Remove the chosen stage", "Del", self.remove, owner=screen)
-        shell.add_command("Bring the chosen stage back", "Ctrl+B", self.bring_back, owner=screen)
+
+    def _add_commands(self) -> None:
+        self._command("Subdivide the chosen cluster", "Ctrl+S", self.to_details)
+        self._command("Run the chosen stage", "Ctrl+R", self.run)
+        self._command("Cancel the run", "Ctrl+.", self.work.cancel)
+        self._command("Open the chosen stage in Clusters", "Ctrl+Shift+O", self.open_in_clusters)
+        self._command("Remove the chosen stage", "Del", self.remove)
+        self._command("Bring the chosen stage back", "Ctrl+B", self.bring_back)
 
     # --- the screen in the window
 
@@ -159,38 +142,17 @@ class StagesContent(QWidget):
         """The row whose details are shown."""
         return self._chosen
 
-    def set_campaign(self, campaign: Campaign | None) -> None:
-        """Show this campaign from now on."""
-        cancel_jobs(self._loading)
-        self.work.set_campaign(campaign)
+    def _forget(self) -> None:
+        self.work.set_campaign(self._campaign)
         self._run = None
-        self._campaign = campaign
         self._show(None)
-        usual = [list(sizes) for sizes in USUAL_SIZES]
-        sizes = self.shell.recall(SIZES, usual) if campaign is not None else usual
-        for part, given in zip((self.columns, self.details.rows), sizes, strict=False):
-            part.setSizes(given)
 
-    def refresh(self) -> None:
-        """Read the tree again, off the main thread."""
-        campaign = self._campaign
-        if campaign is None:
-            return
+    def _reader(self, campaign: Campaign) -> Callable[[CancelToken], StageTree]:
         wanted = self.shell.recall(WANTED)
         if wanted:
             self._run = wanted[0]
         number = self._run
-        self._loading = self.shell.jobs.start(
-            "database",
-            lambda _progress, cancel: look_at_stages(campaign, number, cancel),
-            on_done=self._loaded,
-            on_failed=self.shell.show_failure,
-            owner=self,
-            instead_of=self._loading,
-        )
-
-    def leave(self) -> None:
-        """Another screen comes to the front."""
+        return lambda cancel: look_at_stages(campaign, number, cancel)
 
     def escape(self) -> bool:
         """Go from the details back to the tree; whether the keys were there."""
@@ -330,8 +292,3 @@ class StagesContent(QWidget):
         panel.show_progress(self.work.report, self.work.running, words)
         if had_keys and not self.work.running:
             self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    # --- remembered sizes
-
-    def _remember_sizes(self, *_: Any) -> None:
-        self.shell.remember(SIZES, [part.sizes() for part in (self.columns, self.details.rows)])

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.questions import AnswerKind, QuestionSet
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.empty import EmptyState
-from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.run_content import CLUSTER_WANTED
+from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
 from crowdclust_app.gui.verify.lead_page import LeadPage
@@ -30,7 +31,6 @@ from crowdclust_app.services.verify.verdicts import Verification
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
     from crowdclust_app.gui.screen import Screen, Shell
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.progress_report import Progress
@@ -49,25 +49,16 @@ class Loaded:
     files: Files
 
 
-class VerifyContent(QWidget):
-    """Which photos really belong.
-
-    Parameters
-    ----------
-    screen
-        The screen that it fills, which owns its commands.
-    """
+class VerifyContent(ScreenContent):
+    """Which photos really belong."""
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__()
-        self.shell = shell
-        self._campaign: Campaign | None = None
+        super().__init__(shell, screen)
         self._sets: tuple[QuestionSetInfo, ...] = ()
         self._names: dict[int, str] = {}
         self._files: Files = {}
         self._number: int | None = None
         self._session: AskingSession | None = None
-        self._loading: Job | None = None
         self.lead = LeadPage(shell.pictures, self)
         self.live = LiveAnswers(shell, self.lead)
         self.learning = LearningLink(shell, self.lead)
@@ -82,14 +73,10 @@ class VerifyContent(QWidget):
         )
         self.empty.button.setObjectName("verify-first")
         self._blank = QWidget()
-        self.pages = QStackedWidget()
-        for page in (self._blank, self.lead, self.form, self.worker_page, self.answers, self.empty):
-            self.pages.addWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.pages)
+        self.pages = self._fill_with(self._blank, self.lead, self.form, self.worker_page, self.answers, self.empty)
         self._connect()
-        self._add_commands(screen)
+        self._add_commands()
+        self.learning.add_commands(screen)
 
     def _connect(self) -> None:
         self.empty.button.clicked.connect(self.open_form)
@@ -109,37 +96,34 @@ class VerifyContent(QWidget):
         self.answers.worker_left.connect(self.change_worker)
         self.answers.closed.connect(self.close_questions)
 
-    def _add_commands(self, screen: Screen) -> None:
+    def _add_commands(self) -> None:
         for title, key, call in (
-            ("Answer yes", "Y", lambda: self._command(AnswerKind.YES)),
-            ("Answer no", "N", lambda: self._command(AnswerKind.NO)),
-            ("Skip the question", "S", lambda: self._command(AnswerKind.SKIP)),
+            ("Answer yes", "Y", lambda: self._say(AnswerKind.YES)),
+            ("Answer no", "N", lambda: self._say(AnswerKind.NO)),
+            ("Skip the question", "S", lambda: self._say(AnswerKind.SKIP)),
             ("Take the last answer back", "Ctrl+Z", self.answers.undo),
             ("Change who answers", "", self.change_worker),
         ):
-            self.shell.add_command(title, key, call, owner=screen, bind=False)
+            self._command(title, key, call, bind=False)
         for title, key, call in (
             ("New question set", "Ctrl+Shift+N", self.open_form),
             ("Answer questions", "Ctrl+Return", self.open_questions),
         ):
-            self.shell.add_command(title, key, call, owner=screen)
+            self._command(title, key, call)
         for kind, (title, _) in KINDS.items():
-            self.shell.add_command(f"Photos: {title.lower()}", "", partial(self.lead.show_kind, kind), owner=screen)
-        self.learning.add_commands(screen)
+            self._command(f"Photos: {title.lower()}", "", partial(self.lead.show_kind, kind))
 
-    def _command(self, said: AnswerKind) -> None:
+    def _say(self, said: AnswerKind) -> None:
         if self.pages.currentWidget() is self.answers:
             self.answers.say(said)
 
     # --- the screen in the window
 
-    def set_campaign(self, campaign: Campaign | None) -> None:
-        """Show this campaign from now on."""
+    def _forget(self) -> None:
+        campaign = self._campaign
         self._end_session()
-        cancel_jobs(self._loading)
         self.live.stop()
         self.learning.close()
-        self._campaign = campaign
         self._sets, self._names, self._files = (), {}, {}
         self._number = self.shell.recall(SET_KEY) if campaign is not None else None
         sizes = self.shell.recall(COLUMNS_KEY) if campaign is not None else None
@@ -148,23 +132,10 @@ class VerifyContent(QWidget):
         self.lead.show_verification(None, {})
         if campaign is not None:
             self.learning.recall()
-        self._show(self._blank)
+        self._turn_to(self._blank)
 
-    def refresh(self) -> None:
-        """Read the question sets and their answers again, off the main thread."""
-        campaign = self._campaign
-        if campaign is None:
-            return
-        self._loading = self.shell.jobs.start(
-            "database",
-            lambda _progress, _token: _load_sets(campaign),
-            on_done=self._loaded,
-            owner=self,
-            instead_of=self._loading,
-        )
-
-    def leave(self) -> None:
-        """Answers are stored as they are given; nothing is left to do."""
+    def _reader(self, campaign: Campaign) -> Callable[[CancelToken], Loaded]:
+        return lambda _cancel: _load_sets(campaign)
 
     def escape(self) -> bool:
         """From a form or the questions back to the question sets."""
@@ -181,7 +152,7 @@ class VerifyContent(QWidget):
         elif page is not None:
             page.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show(self, page: QWidget) -> None:
+    def _turn_to(self, page: QWidget) -> None:
         had_keys = self.isAncestorOf(self.window().focusWidget() or self.window()) or self.hasFocus()
         self.pages.setCurrentWidget(page)
         if had_keys and self.isVisible():
@@ -211,11 +182,11 @@ class VerifyContent(QWidget):
             self._open_form((run, cluster))
             return
         self.lead.show_sets(self._sets, found.number)
-        self._show(self.lead)
+        self._turn_to(self.lead)
         self.show_set(found.number)
 
     def _show_home(self) -> None:
-        self._show(self.lead if self._sets else self.empty)
+        self._turn_to(self.lead if self._sets else self.empty)
         if self._sets:
             self._look()
 
@@ -270,7 +241,7 @@ class VerifyContent(QWidget):
 
         def done(sources: tuple[ItemSource, ...]) -> None:
             self.form.show_sources(sources, self._names, self._files, about)
-            self._show(self.form)
+            self._turn_to(self.form)
             self.form.setFocus(Qt.FocusReason.OtherFocusReason)
 
         self.shell.jobs.start("database", work, on_done=done, owner=self)
@@ -334,7 +305,7 @@ class VerifyContent(QWidget):
         self.shell.jobs.start("database", work, on_done=done, owner=self)
 
     def _show_workers(self) -> None:
-        self._show(self.worker_page)
+        self._turn_to(self.worker_page)
         self.worker_page.field.clear()
         self.worker_page.field.setFocus()
 
@@ -344,7 +315,7 @@ class VerifyContent(QWidget):
             return
         self._end_session()
         self.shell.remember(WORKER_KEY, None)
-        self._show(self.lead)
+        self._turn_to(self.lead)
         self.open_questions()
 
     def _add_worker(self, name: str) -> None:
@@ -369,7 +340,7 @@ class VerifyContent(QWidget):
         session.failed.connect(self._tell_failed)
         self._session = session
         self.answers.wait(asked.sentence, worker.name)
-        self._show(self.answers)
+        self._turn_to(self.answers)
         self.answers.setFocus(Qt.FocusReason.OtherFocusReason)
         session.begin()
 

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
-from crowdclust_app.gui.run_content import EMPTY, MAIN, RunContent
+from crowdclust_app.gui.run_content import RunContent
+from crowdclust_app.gui.screen_content import EMPTY, MAIN
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of
 from crowdclust_app.gui.workers.background_study import Studying
@@ -67,19 +68,13 @@ WIDEST = {
 
 
 class WorkersContent(RunContent):
-    """How each person sorts, and how far each can be trusted.
-
-    Parameters
-    ----------
-    screen
-        The screen that it fills, which owns its commands.
-    """
+    """How each person sorts, and how far each can be trusted."""
 
     remembered_as = "workers-splitters"
     usual_sizes = ((812, 418), (280, 420))
 
     def __init__(self, shell: Shell, screen: Screen) -> None:
-        super().__init__(shell)
+        super().__init__(shell, screen)
         self._kind = CALIBRATED
         self._chosen: str | None = None
         self._wanted = MATRICES
@@ -98,7 +93,7 @@ class WorkersContent(RunContent):
         self._news = label_of(self, "workers-run", rank="second")
         self._build()
         self._connect()
-        self._add_commands(shell, screen)
+        self._add_commands()
         self._show(None)
 
     # --- layout
@@ -136,7 +131,7 @@ class WorkersContent(RunContent):
         upper, lower = _stacked(head, self.table), _stacked(self.save.beside(self.switch), self._lower)
         rows = splitter(Qt.Orientation.Vertical, upper, lower)
         columns = splitter(Qt.Orientation.Horizontal, rows, self.side)
-        self._lay_out(columns, self._empty, rows)
+        self._pages = self._lay_out(columns, self._empty, rows)
 
     def _set_up_table(self) -> None:
         set_up_table(self.table, self._model, "workers-table", "Workers")
@@ -170,15 +165,15 @@ class WorkersContent(RunContent):
         self.table.selectionModel().currentChanged.connect(self._row_moved)
         self._model.layoutChanged.connect(self._reordered)
 
-    def _add_commands(self, shell: Shell, screen: Screen) -> None:
-        shell.add_command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED), owner=screen)
-        shell.add_command("Show the paper's bound (eq. 10)", "", lambda: self.show_kind(BOUND), owner=screen)
+    def _add_commands(self) -> None:
+        self._command("Show the calibrated matrices", "", lambda: self.show_kind(CALIBRATED))
+        self._command("Show the paper's bound (eq. 10)", "", lambda: self.show_kind(BOUND))
         for key, (name, title) in enumerate(LOWER, start=1):
-            shell.add_command(f"Show {title.lower()}", f"Alt+{key}", partial(self.show_lower, name), owner=screen)
+            self._command(f"Show {title.lower()}", f"Alt+{key}", partial(self.show_lower, name))
         for key, (name, title) in enumerate(PAGES, start=len(LOWER) + 1):
             call = partial(self.side.show_page, name)
-            shell.add_command(f"Show of the worker: {title}", f"Alt+{key}", call, owner=screen)
-        shell.add_command("Undo the last decision about workers", "Ctrl+Z", self.deciding.undo, owner=screen)
+            self._command(f"Show of the worker: {title}", f"Alt+{key}", call)
+        self._command("Undo the last decision about workers", "Ctrl+Z", self.deciding.undo)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave columns out where there is no room for them."""
@@ -203,6 +198,7 @@ class WorkersContent(RunContent):
 
     def _forget(self) -> None:
         self._chosen = None
+        super()._forget()
 
     # --- content
 
