@@ -12,8 +12,8 @@ from benchmarks import campaign_benchmarks, expert_benchmarks, label_benchmarks
 from benchmarks.report import BenchReport
 from crowdclust_app.cli.console import Console, aligned, plain
 from crowdclust_app.cli.entry import run_program
-from crowdclust_app.cli.fitting import write_summary, written_lines
 from crowdclust_app.cli.parser import Parser, add_output_options
+from crowdclust_app.cli.results import write_summary, written_lines
 from crowdclust_app.domain.cancellation import CancelToken
 
 GUI = "gui"

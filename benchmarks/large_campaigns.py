@@ -55,7 +55,7 @@ def make_bench_campaign(
     from crowdclust_app.services.campaign.creating import create_campaign, create_without_images
     from crowdclust_app.services.exchange.importing import import_table
     from crowdclust_app.services.exchange.simulated_tables import response_rows
-    from crowdclust_app.services.fits.fitting import fit_campaign
+    from crowdclust_app.services.fits.campaign_fits import fit_campaign
 
     path = folder / f"bench-{items}.crowdclust"
     plan = PlanSettings(36, 6, 5 if pictures else 1, seed)

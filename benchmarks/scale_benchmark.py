@@ -68,7 +68,8 @@ class _Meter:
         """Fit one table with a number of clusters, as every fit does once that number is chosen."""
         from benchmarks.experiments.scale import Cost
         from crowdclust_app.domain.fit_settings import FitSettings
-        from crowdclust_app.services.fits.fitting import FitProgress, fit_table
+        from crowdclust_app.services.fits.fitting import fit_table
+        from crowdclust_app.services.fits.progress import FitProgress
         from crowdclust_app.services.fits.summary import peak_memory_mb
 
         joint: list[float] = []

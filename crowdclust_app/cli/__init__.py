@@ -35,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    from crowdclust_app.cli.entry import main as run  # takes long enough for an impatient person
+    # loading takes long enough for Ctrl+C, whose handler is set by now
+    from crowdclust_app.cli.entry import main as run
 
     return run(argv)
 

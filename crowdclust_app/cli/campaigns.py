@@ -1,27 +1,24 @@
-"""The commands about campaign files: new, import, export, check."""
+"""The commands about campaign files: new, import, check."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from crowdclust_app.cli.console import aligned, counted
-from crowdclust_app.cli.fitting import plan_settings
+from crowdclust_app.cli.console import Console, aligned, counted
+from crowdclust_app.cli.plans import plan_settings
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.campaign.counts import campaign_figures
-
-if TYPE_CHECKING:
-    from crowdclust_app.cli.console import Console
-    from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.services.campaign.creating import create_campaign
+from crowdclust_app.services.exchange.importing import import_table as import_into
 
 _LISTED = 5
 
 
 def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust new`."""
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.creating import create_campaign
-
     report = create_campaign(args.campaign, args.images, plan_settings(args), progress=console.progress, cancel=cancel)
     skipped = [(path, f"the same picture as {original}") for path, original in report.duplicates]
     skipped += list(report.unreadable)
@@ -54,9 +51,6 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust import`."""
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.exchange.importing import import_table as import_into
-
     with Campaign.open(args.campaign) as campaign:
         report = import_into(campaign, args.file, args.kind, console.progress, cancel, question=args.question)
     summary = {
@@ -70,25 +64,8 @@ def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
     return 0
 
 
-def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
-    """`crowdclust export`."""
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.exchange.export_parts import TABLES, export_parts
-    from crowdclust_app.services.exchange.result_folders import read_summary
-
-    with Campaign.open_somehow(args.campaign) as campaign:
-        files = export_parts(
-            campaign, args.out, (TABLES, *args.parts), args.anonymous, progress=console.progress, cancel=cancel
-        )
-    summary = read_summary(args.out)
-    console.finish(summary, [*(f"Wrote {file}" for file in files), *summary["warnings"]])
-    return 0
-
-
 def check(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust check`."""
-    from crowdclust_app.services.campaign.checking import check_campaign
-
     report = check_campaign(args.campaign, progress=console.progress, cancel=cancel)
     summary = {"campaign": str(args.campaign), "ok": report.ok, "problems": list(report.problems)}
     if report.ok:

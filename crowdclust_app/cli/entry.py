@@ -7,19 +7,21 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from types import FrameType
 from typing import NoReturn
 
+from crowdclust_app.cli import commands
+from crowdclust_app.cli.commands import Command
 from crowdclust_app.cli.console import Console
 from crowdclust_app.cli.parser import Parser, build_parser
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
+from crowdclust_app.version import __version__
 
 DONE, FAULT, TO_MEND, INTERRUPTED = 0, 1, 2, 130
-
-Command = Callable[[Namespace, Console, CancelToken], int]
 
 TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
 """With this set in the environment, faults of ours show their traceback on the terminal too."""
@@ -64,8 +66,6 @@ def run_program(parser: Parser, run: Command, argv: Sequence[str] | None = None)
 
 
 def _run(args: Namespace, console: Console, cancel: CancelToken) -> int:
-    from crowdclust_app.cli import commands
-
     try:
         return commands.run(args, console, cancel)
     finally:
@@ -115,7 +115,7 @@ def _leave_broken_pipe() -> int:
 
 def _report_fault(error: Exception, args: Namespace) -> str:
     """Keep the traceback in a log, and say in one line where it is."""
-    import traceback
+    import traceback  # only a fault needs it
 
     text = "".join(traceback.format_exception(error))
     if os.environ.get(TRACEBACK_VARIABLE):
@@ -129,11 +129,9 @@ def _report_fault(error: Exception, args: Namespace) -> str:
 
 
 def _write_log(text: str, args: Namespace) -> str:
-    import platform
-    from datetime import datetime
+    import platform  # only a fault needs it
 
-    from crowdclust_app.services.folders import log_folder
-    from crowdclust_app.version import __version__
+    from crowdclust_app.services.folders import log_folder  # only a fault needs it
 
     now = datetime.now().astimezone()
     path = log_folder() / f"fault-{now:%Y%m%d-%H%M%S-%f}.log"

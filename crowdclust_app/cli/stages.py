@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from crowdclust_app.cli.console import aligned, counted
-
-if TYPE_CHECKING:
-    from crowdclust_app.cli.console import Console
-    from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.cli.console import Console, aligned, counted
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.stages.stages import cluster_items, default_plan, find_stage, run_to_divide, subdivide
 
 _PLAN = ("items_per_hit", "redundancy", "workers_per_hit", "seed")
 
 
 def split(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust split`."""
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.stages.stages import cluster_items, default_plan, find_stage, run_to_divide, subdivide
-
     with Campaign.open(args.campaign) as campaign:
         above = find_stage(campaign, args.stage)
         run = run_to_divide(campaign, args.stage, args.run)

@@ -113,7 +113,7 @@ class CampaignWatcher(QObject):
 
         def work(progress: Progress, cancel: CancelToken) -> object:
             # the first window is shown before the inference's compiled kernels are loaded
-            from crowdclust_app.services.fits.fitting import fit_campaign
+            from crowdclust_app.services.fits.campaign_fits import fit_campaign
             from crowdclust_app.services.fits.rerunning import settings_of_newest
 
             return fit_campaign(campaign, settings_of_newest(campaign), progress, cancel)

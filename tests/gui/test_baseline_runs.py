@@ -11,7 +11,7 @@ from sorted_campaign import click, make_campaign, open_window, part, settle
 
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.run_store import run_list
 
 

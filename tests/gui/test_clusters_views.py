@@ -36,7 +36,7 @@ from crowdclust_app.services.clusters.comparing import truth_order
 from crowdclust_app.services.clusters.embedding import colouring
 from crowdclust_app.services.clusters.plots import StartRow
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.run_store import load_run, run_list
 
 FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
@@ -397,16 +397,16 @@ def test_a_run_can_be_cancelled_in_every_phase(
                 wait(cancel)
 
         if phase == "storing":
-            from crowdclust_app.services.fits import fitting
+            from crowdclust_app.services.fits import campaign_fits
 
-            fit = fitting.fit_table
+            fit = campaign_fits.fit_table
 
             def fitted(*given: Any) -> Any:
                 found = fit(*given)
                 wait(cancel)
                 return found
 
-            monkeypatch.setattr(fitting, "fit_table", fitted)
+            monkeypatch.setattr(campaign_fits, "fit_table", fitted)
         return fit_campaign(campaign, settings, report, cancel, *more)
 
     monkeypatch.setattr(run_panel, "fit_campaign", slow)

@@ -21,7 +21,7 @@ from crowdclust_app.gui.export.content import TablesModel
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 
 
 @pytest.fixture(scope="module")

@@ -129,7 +129,7 @@ def test_the_inference_runs_again_by_itself(qtbot: QtBot, path: Path) -> None:
     with Campaign.open(path) as campaign:
         from crowdclust_app.domain.fit_settings import FitSettings
         from crowdclust_app.services.campaign.plan_changes import add_redundancy
-        from crowdclust_app.services.fits.fitting import fit_campaign
+        from crowdclust_app.services.fits.campaign_fits import fit_campaign
 
         fit_campaign(campaign, FitSettings(dimensions=2, n_starts=1, n_clusters=4, label_weight=0.3, folds=0))
         add_redundancy(campaign, 2)

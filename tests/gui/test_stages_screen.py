@@ -27,7 +27,7 @@ from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.clusters.categories import read_categories, rename
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stage_tree import look_at_stages
 from crowdclust_app.services.stages.stages import cluster_items, remove_stage, subdivide

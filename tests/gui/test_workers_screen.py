@@ -26,7 +26,7 @@ from crowdclust_app.gui.workers.save_button import PICTURES
 from crowdclust_app.gui.workers.workers_model import WorkersModel
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_responses
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.workers.worker_rows import WorkerRow
 

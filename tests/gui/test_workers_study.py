@@ -33,7 +33,7 @@ from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import exclusions, retire_worker
 from crowdclust_app.services.demo.demo_campaign import build_demo
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.workers.submitted_hits import SubmittedHit
 from crowdclust_app.services.workers.worker_rows import WorkerRow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.services.fits.fitting import FitResult
+from crowdclust_app.services.fits.results import FitResult
 
 VERSIONS = {"crowdclust": "0.1.0", "numpy": np.__version__}
 

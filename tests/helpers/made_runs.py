@@ -16,7 +16,7 @@ from crowdclust_app.services.campaign.creating import create_without_images
 from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import Run
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.run_store import save_run
 
 

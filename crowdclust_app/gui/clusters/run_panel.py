@@ -32,8 +32,9 @@ from crowdclust_app.gui.labels import ElidedLabel, keep_room
 from crowdclust_app.gui.wording import capitalised, of_stage, people_time
 from crowdclust_app.services.clusters.category_rows import stabilities
 from crowdclust_app.services.clusters.plots import kept_start, traces_of
-from crowdclust_app.services.fits.fitting import FitProgress, Run, fit_campaign
-from crowdclust_app.services.fits.results import RunInfo
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.progress import FitProgress
+from crowdclust_app.services.fits.results import Run, RunInfo
 
 if TYPE_CHECKING:
     from crowdclust_app.domain.cancellation import CancelToken

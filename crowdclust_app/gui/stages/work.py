@@ -12,7 +12,8 @@ from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.run_panel import REMEMBERED
 from crowdclust_app.gui.jobs import cancel_jobs
 from crowdclust_app.gui.wording import capitalised, count_of, people_time
-from crowdclust_app.services.fits.fitting import Run, fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.stages.stages import SplitReport, bring_back, remove_stage, subdivide
 
 if TYPE_CHECKING:

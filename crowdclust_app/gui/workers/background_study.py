@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crowdclust_app.gui.screen import Shell
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.clusters.run_view import RunView
-    from crowdclust_app.services.fits.fitting import Run
+    from crowdclust_app.services.fits.results import Run
     from crowdclust_app.services.progress_report import ProgressReport
 
 

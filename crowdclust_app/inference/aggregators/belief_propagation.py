@@ -90,6 +90,7 @@ class _SumProduct(_Messages):
         return super()._infer(table, run)
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        # compiled kernels take a second to load; most methods need none
         from crowdclust_app.inference.aggregators.bp_kernels import one_coin_messages, two_coin_messages
         from crowdclust_app.inference.aggregators.bp_large import one_coin_messages_of_many, two_coin_messages_of_many
 

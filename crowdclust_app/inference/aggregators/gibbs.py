@@ -54,6 +54,7 @@ class Gibbs(Aggregator):
         self.samples = samples
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
+        # compiled kernels take a second to load; most methods need none
         from crowdclust_app.inference.aggregators.gibbs_kernels import gibbs_sweeps
 
         if self.chains < 1 or self.burn_in < 0 or self.samples < 1:

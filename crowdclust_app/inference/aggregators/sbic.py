@@ -104,6 +104,7 @@ class FastSBIC(_Streaming):
     name = "sbic-fast"
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
+        # compiled kernels take a second to load; most methods need none
         from crowdclust_app.inference.aggregators.sbic_kernels import push_labels
 
         prevalence, start = self._start(table)
@@ -145,6 +146,7 @@ class SortedSBIC(_Streaming):
         labels: tuple[Codes, Codes],
         result: Floats,
     ) -> None:
+        # compiled kernels take a second to load; most methods need none
         from crowdclust_app.inference.aggregators.sbic_kernels import (
             forget_tasks,
             push_labels,

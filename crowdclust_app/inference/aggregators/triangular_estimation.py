@@ -39,6 +39,7 @@ class TriangularEstimation(Aggregator):
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
         from scipy.sparse import csr_array
 
+        # compiled kernels take a second to load; most methods need none
         from crowdclust_app.inference.aggregators.triangular_kernels import best_pairs
 
         edges = table.edges

@@ -16,6 +16,8 @@ from crowdclust_app.inference.consensus import ensembles, nmf
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans
 from crowdclust_app.inference.consensus.partitioning import require_metis
+from crowdclust_app.inference.crowdclustering.model.data import labels_of
+from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
 
 
 class ConsensusClustering(ClusterEstimator):
@@ -168,9 +170,6 @@ class ConsensusClustering(ClusterEstimator):
 
     def _spectral(self, table: ResponseTable, clusters: int, watcher: ProgressListener) -> Ints:
         """K-means on `K - 1` eigenvectors: chance is taken out of the operator, so there is no constant one."""
-        from crowdclust_app.inference.crowdclustering.model.data import labels_of
-        from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
-
         random = np.random.default_rng([self.seed, 0])
         points = spectral_positions(labels_of(table, consensus=True), clusters - 1, random)
         return kmeans(points, clusters, 10 * self.n_starts, self.seed, watcher)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Floats, Ints, ProgressListener
+from crowdclust_app.inference.consensus.nmf_kernels import predicted_times
 
 _TINY = 1e-12
 
@@ -103,8 +104,6 @@ def factorise_seen(evidence: CoAssociation, clusters: int, settings: NmfSettings
     Factors
         Of the random start that ended with the smallest loss.
     """
-    from crowdclust_app.inference.consensus.nmf_kernels import predicted_times
-
     seen, labels = evidence.seen(), evidence.together()
     pattern = (seen.indptr.astype(np.int64), seen.indices.astype(np.int64), seen.data)
     squares = float(labels.multiply(evidence.rates()).sum())

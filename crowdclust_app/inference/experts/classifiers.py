@@ -10,6 +10,9 @@ import copy
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from crowdclust_app.domain.errors import InvalidInputError
 from crowdclust_app.inference.aggregators.label_posterior import log_odds_to_log_probabilities, normalise
@@ -134,8 +137,6 @@ class Logistic(_Linear):
 
     def update(self, beliefs: Floats) -> None:
         """Take Newton steps, each halved until the objective rises enough (Armijo)."""
-        from scipy.special import expit
-
         belief = beliefs[:, 1]
         value = self.objective(self._weights, belief)
         for _ in range(_NEWTON_STEPS):
@@ -158,8 +159,6 @@ class Logistic(_Linear):
         self.log_prior = -0.5 * float((self._precision * self._weights**2).sum())
 
     def _solve(self, curvature: Floats, gradient: Floats) -> Floats:
-        from scipy.linalg import cho_factor, cho_solve
-
         hessian = (self._rows * curvature[:, None]).T @ self._rows
         hessian[np.diag_indices_from(hessian)] += self._precision
         try:
@@ -201,8 +200,6 @@ class Softmax(_Linear):
 
     def update(self, beliefs: Floats) -> None:
         """Climb for some quasi-Newton steps."""
-        from scipy.optimize import minimize
-
         shape = self._weights.shape
 
         def below(flat: Floats) -> tuple[float, Floats]:

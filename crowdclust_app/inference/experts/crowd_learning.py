@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats
 from crowdclust_app.inference.experts.kernel import Kernel, log_gradients
@@ -248,8 +249,6 @@ def climb_kernel(
     kernel, prior
         Where to begin, and what is believed.
     """
-    from scipy.optimize import minimize
-
     evidence, noise = evidence_of(labels, crowd), np.ones(labels.n_items)
     warm = [sites]
 

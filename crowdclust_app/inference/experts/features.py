@@ -22,6 +22,7 @@ from crowdclust_app.inference.aggregators.label_table import (
     Repeats,
     columns_of,
     encode_labels,
+    label_key,
 )
 
 # Spread of a column, relative to its largest value, that is rounding and no difference between items.
@@ -220,8 +221,6 @@ def gold_codes(gold: Any, table: LabelTable) -> Codes:
     InvalidInputError
         When they are no mapping, or a gold item is of a class that the labels do not have.
     """
-    from crowdclust_app.inference.aggregators.label_table import label_key
-
     codes = np.full(table.n_tasks, -1, dtype=np.int64)
     if gold is None:
         return codes

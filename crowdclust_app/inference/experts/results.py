@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
 from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.inference.aggregators.confusion_matrices import DawidSkene
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior, Ties, decide
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
@@ -114,8 +115,6 @@ class ExpertResults:
 
     def _fit_without_features(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Iterations) -> None:
         """Fall back to Dawid and Skene's model, whose prevalence stands for the classifier."""
-        from crowdclust_app.inference.aggregators.confusion_matrices import DawidSkene
-
         below = DawidSkene(ties=self.ties, seed=self.seed)
         counted = run.again()
         counted.max_iterations, counted.tolerance = DawidSkene.usual_iterations, below.tolerance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.blas import dtrsm, dtrsv
 
 from crowdclust_app.inference.aggregators.label_table import Floats
 
@@ -42,8 +43,6 @@ def solve_lower(lower: Floats, right: Floats) -> Floats:
     right : ndarray of shape (m, k)
         `B`; overwritten when it is in Fortran order.
     """
-    from scipy.linalg.blas import dtrsm
-
     right = np.asfortranarray(right)
     rows, columns = right.shape
     if not rows or not columns:
@@ -59,8 +58,6 @@ def solve_lower(lower: Floats, right: Floats) -> Floats:
 
 def solve_upper(lower: Floats, right: Floats) -> Floats:
     """Solve `L' x = b`; shapes (m, m), (m,)."""
-    from scipy.linalg.blas import dtrsv
-
     return np.asarray(dtrsv(lower.T, right)) if len(right) else right
 
 

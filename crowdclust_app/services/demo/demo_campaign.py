@@ -32,7 +32,8 @@ from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.creating import create_campaign
 from crowdclust_app.services.demo.demo_questions import ask_in_demo
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import compare_with_truth, fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.summary import compare_with_truth
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:

@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from dataclasses import fields, replace
 from functools import cache
-from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError, no_convergence_warning
 from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings
 from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.inference.crowdclustering import Crowdclustering
-from crowdclust_app.services.campaign.exclusions import exclusions
-from crowdclust_app.services.campaign.responses import read_table
-from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.fits.baselines import fit_baseline
-from crowdclust_app.services.fits.progress import FitProgress, Sweeps, reporter
+from crowdclust_app.services.fits.progress import Sweeps, reporter
 from crowdclust_app.services.fits.resources import workforce
-from crowdclust_app.services.fits.results import FitResult, Run
-from crowdclust_app.services.fits.run_store import save_run
+from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.stability import cluster_stability
-from crowdclust_app.services.fits.summary import compare_with_truth, summarise
+from crowdclust_app.services.fits.summary import summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-from crowdclust_app.services.stages.stages import find_stage
-from crowdclust_app.version import __version__
-
-if TYPE_CHECKING:
-    from crowdclust_app.inference.crowdclustering import Crowdclustering
-    from crowdclust_app.services.campaign.campaigns import Campaign
-
-__all__ = [
-    "FitProgress",
-    "FitResult",
-    "FitSettings",
-    "Run",
-    "compare_with_truth",
-    "fit_campaign",
-    "fit_table",
-]
 
 _OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
 
@@ -117,53 +94,6 @@ def fit_table(
     told = {**arrays, "n_unchanged": model.n_unchanged_}
     summary = summarise(table, settings.as_dict(), told, seconds=seconds, heldout=model.heldout_, stability=stability)
     return FitResult(**arrays, start_traces=sweeps.traces, summary=summary)
-
-
-def fit_campaign(
-    campaign: Campaign,
-    settings: FitSettings,
-    progress: Progress | None = None,
-    cancel: CancelToken | None = None,
-    stage: str = WHOLE_COLLECTION,
-    threads: int | None = None,
-) -> Run:
-    """Infer the clusters of a campaign from its submitted responses, and keep the run there.
-
-    Parameters
-    ----------
-    campaign
-        Where the responses are and the run goes; earlier runs stay.
-    settings, progress, cancel, threads
-        As in `fit_table`.
-    stage
-        Whose responses: the whole collection's, or those of a cluster that is being subdivided.
-
-    Returns
-    -------
-    Run
-        As it is stored.
-
-    Raises
-    ------
-    UserError
-        When there is no such stage, or nothing to infer from.
-    """
-    find_stage(campaign, stage)
-    left_out = exclusions(campaign)
-    table = read_table(campaign, stage)
-    result = fit_table(table, settings, progress, cancel, threads)
-    result = replace(result, summary={**result.summary, "exclusions": list(left_out.decisions)})
-    if cancel:
-        cancel.check()
-    run = save_run(campaign, table, settings, result, versions=versions(), stage=stage)
-    carry_over(campaign, run)
-    return run
-
-
-def versions() -> dict[str, str]:
-    """Versions of what computes a fit."""
-    found = {"crowdclust": __version__, "python": platform.python_version()}
-    return found | {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
 
 
 @cache

@@ -22,8 +22,6 @@ from crowdclust_app.io.tables import read_truth
 from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
 from crowdclust_app.services.fits.sources import unknown_columns_warning
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-from crowdclust_app.services.verify.features import features_from_file
-from crowdclust_app.services.verify.learner_fits import align_to, fit_learner, make_learner, unused_settings
 
 if TYPE_CHECKING:
     from crowdclust_app.inference.aggregators import Aggregator, FitStep, LabelTable
@@ -176,7 +174,7 @@ def aggregate_rows(
         )
     except UserError as error:
         raise UserError(error.what, where=where, todo=error.todo) from error
-    aligned = None if features is None else align_to(table, features)
+    aligned = None if features is None else _aligned(table, features)
     fitted, skipped = _fit_methods(table, aligned, settings, rows.ordered, where, progress, cancel)
     summary = {
         "tasks": table.n_tasks,
@@ -194,7 +192,7 @@ def aggregate_rows(
         "skipped": skipped,
         "settings": settings.as_dict(),
     }
-    notes = unused_settings(settings.method, settings.prevalence, aligned is not None)
+    notes = _unused_settings(settings.method, settings.prevalence, aligned is not None)
     return AggregateReport(tuple(fitted), summary, notes if aligned is None else (*aligned.notes, *notes))
 
 
@@ -224,7 +222,17 @@ def _read_features(path: Path, settings: AggregateSettings) -> FeatureTable:
     learners = names_of("learner")
     if settings.method not in (*learners, ALL):
         raise UserError(f"{settings.method} takes no features", todo=f"take {', '.join(learners)} or all, or none")
+    # most aggregations have no features, and start without SciPy
+    from crowdclust_app.services.verify.features import features_from_file
+
     return features_from_file(path)
+
+
+def _aligned(table: LabelTable, features: FeatureTable) -> Aligned:
+    # most aggregations have no features, and start without SciPy
+    from crowdclust_app.services.verify.learner_fits import align_to
+
+    return align_to(table, features)
 
 
 def _fit_methods(
@@ -274,6 +282,9 @@ def _learn(
     listen: Any,
     cancel: CancelToken | None,
 ) -> Aggregator:
+    # most aggregations need no learner, and start without SciPy
+    from crowdclust_app.services.verify.learner_fits import fit_learner, make_learner
+
     learner = make_learner(
         name,
         prior=settings.prior,
@@ -284,6 +295,25 @@ def _learn(
     )
     # it has every field of an aggregator
     return cast("Aggregator", fit_learner(learner, table, aligned, progress=listen, cancel=cancel))
+
+
+def _unused_settings(method: str, prevalence: float | str | None, has_features: bool) -> tuple[str, ...]:
+    """Sentences about settings that a learner does not use.
+
+    Parameters
+    ----------
+    method
+        Any aggregator or learner.
+    prevalence
+        As in `Aggregator`.
+    has_features
+        Whether it learns from features.
+    """
+    learns = method in names_of("learner")
+    if prevalence in (None, "auto") or not learns or (method == "experts" and not has_features):
+        return ()
+    source = "the features" if has_features else "the labels"
+    return (f"the prevalence that was set is not used: {method} learns it from {source}",)
 
 
 def _measured(table: LabelTable) -> bool:
@@ -310,7 +340,6 @@ def _prepare(method: Aggregator, table: LabelTable, number: int, total: int, pro
     """Compile (or load) what a method needs on a handful of labels, so that its seconds are those of the fit."""
     if not method.compiled or (method.most_classes is not None and table.n_classes > method.most_classes):
         return
-
     if progress is not None:
         progress(ProgressReport(number * _PARTS, total * _PARTS, f"preparing {method.name}"))
     warm_up(method.name)

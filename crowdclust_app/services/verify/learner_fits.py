@@ -9,7 +9,6 @@ import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import no_convergence_warning
-from crowdclust_app.domain.methods import names_of
 from crowdclust_app.inference.experts import GaussianProcessExperts, LogisticExperts
 from crowdclust_app.services.verify.features import align_features
 
@@ -52,25 +51,6 @@ def make_learner(
         return learner if prior is None else learner.set_params(prior=prior)
     process = GaussianProcessExperts(standardise=not own_scale, ties=ties, seed=seed)  # type: ignore[arg-type]
     return process if prior is None else process.set_params(expertise_prior=prior)
-
-
-def unused_settings(method: str, prevalence: float | str | None, has_features: bool) -> tuple[str, ...]:
-    """Sentences about settings that a learner does not use.
-
-    Parameters
-    ----------
-    method
-        Any aggregator or learner.
-    prevalence
-        As in `Aggregator`.
-    has_features
-        Whether it learns from features.
-    """
-    learns = method in names_of("learner")
-    if prevalence in (None, "auto") or not learns or (method == "experts" and not has_features):
-        return ()
-    source = "the features" if has_features else "the labels"
-    return (f"the prevalence that was set is not used: {method} learns it from {source}",)
 
 
 def align_to(table: LabelTable, features: FeatureTable) -> Aligned:

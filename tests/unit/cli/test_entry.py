@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from crowdclust_app import __version__
-from crowdclust_app.cli import main
+from crowdclust_app.cli import main, plans
 from crowdclust_app.cli.console import Console, plain
 from crowdclust_app.cli.display import display_problem
 from crowdclust_app.domain.errors import Cancelled
-from crowdclust_app.services.campaign import planning
 from crowdclust_app.services.folders import log_folder
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +46,7 @@ def test_a_fault_of_ours_is_one_line_with_a_log(run, monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise RuntimeError("the sky\nfell")
 
-    monkeypatch.setattr(planning, "plan_items", fail)
+    monkeypatch.setattr(plans, "plan_items", fail)
     done = run("plan", "--items", 10)
     assert done.code == 1
     assert done.out == ""
@@ -66,7 +65,7 @@ def test_a_fault_without_a_place_for_the_log_is_still_one_line(run, monkeypatch,
 
     (tmp_path / "file").touch()
     monkeypatch.setenv("CROWDCLUST_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(planning, "plan_items", fail)
+    monkeypatch.setattr(plans, "plan_items", fail)
     done = run("plan", "--items", 10)
     assert done.code == 1
     assert done.err.count("\n") == 1
@@ -78,7 +77,7 @@ def test_an_interrupt_is_130(run, monkeypatch: pytest.MonkeyPatch, interruption:
     def stop(*_: object) -> None:
         raise interruption
 
-    monkeypatch.setattr(planning, "plan_items", stop)
+    monkeypatch.setattr(plans, "plan_items", stop)
     done = run("plan", "--items", 10)
     assert (done.code, done.out, done.err) == (130, "", "crowdclust: interrupted.\n")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from crowdclust_app.cli import fitting
 from crowdclust_app.cli.parser import build_parser
 from crowdclust_app.domain.methods import names_of
-from crowdclust_app.services.fits import fitting
 
 FIT_KEYS = {
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",

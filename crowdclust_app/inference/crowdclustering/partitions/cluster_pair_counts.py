@@ -12,6 +12,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
@@ -51,8 +52,6 @@ def count_cluster_pairs(table: ResponseTable, cluster: Ints, n_clusters: int) ->
     n_clusters
         `K`.
     """
-    from scipy.sparse import coo_array
-
     rows: list[Ints] = []
     columns: list[Ints] = []
     same: list[Floats] = []

@@ -19,7 +19,7 @@ from crowdclust_app.services.campaign.exclusions import (
     take_in,
 )
 from crowdclust_app.services.campaign.responses import read_responses, read_table
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 
 WHO = ('Ann "A", = 1', "בני 🌲")
 QUICK = FitSettings(dimensions=2, n_starts=1, n_clusters=2, label_weight=1.0, folds=0)

@@ -19,7 +19,7 @@ from crowdclust_app.services.clusters import categories
 from crowdclust_app.services.clusters.carrying_over import carry_over
 from crowdclust_app.services.clusters.categories import Categories, read_categories, tidy_name
 from crowdclust_app.services.exchange.exporting import export_campaign
-from crowdclust_app.services.fits.fitting import Run
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.run_store import save_run
 
 LABELS = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 0])

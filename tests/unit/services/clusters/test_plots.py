@@ -23,7 +23,8 @@ from crowdclust_app.services.clusters import categories, comparing, embedding
 from crowdclust_app.services.clusters import plots as plot_data
 from crowdclust_app.services.clusters.overview import load_overview
 from crowdclust_app.services.clusters.run_view import RunView, view_run
-from crowdclust_app.services.fits.fitting import FitResult, fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.run_store import load_run, run_list, save_run
 
 LABELS = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 0])

@@ -10,7 +10,8 @@ import pytest
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.services.fits.fitting import FitResult, fit_table
+from crowdclust_app.services.fits.fitting import fit_table
+from crowdclust_app.services.fits.results import FitResult
 
 AUTOMATIC = FitSettings()
 

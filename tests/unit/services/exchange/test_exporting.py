@@ -24,8 +24,9 @@ from crowdclust_app.services.campaign.responses import read_responses, read_tabl
 from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.exchange.exporting import export_campaign, export_result
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import Run, fit_campaign, fit_table
-from crowdclust_app.services.fits.results import entropy_bits
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.fitting import fit_table
+from crowdclust_app.services.fits.results import Run, entropy_bits
 from crowdclust_app.services.progress_report import ProgressReport
 
 QUICK = FitSettings(dimensions=2, n_starts=1, layer_rounds=5, max_iterations=5, label_weight=0.2)

@@ -16,7 +16,7 @@ from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import bring_back, exclude_response, exclusions, retire_worker, take_in
 from crowdclust_app.services.campaign.responses import read_responses, read_table
 from crowdclust_app.services.exchange.exporting import export_campaign
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 
 WHO = ("=SUM(1;2)", 'Bo "B", Jr.', "ג'ון 🌲")
 QUICK = FitSettings(dimensions=2, n_starts=1, n_clusters=2, label_weight=1.0, folds=2)

@@ -12,7 +12,7 @@ from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.reporting.contents import campaign_report
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.verdicts import without_names
 
 WAYS = {

@@ -24,7 +24,10 @@ from crowdclust_app.services.clusters.overview import load_overview
 from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.exchange.exporting import export_campaign, export_result
 from crowdclust_app.services.fits.baselines import PRIOR_PAIRS, fit_baseline, same_group_rates
-from crowdclust_app.services.fits.fitting import FitProgress, FitResult, fit_campaign, fit_table
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.fitting import fit_table
+from crowdclust_app.services.fits.progress import FitProgress
+from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.progress_report import ProgressReport
 

@@ -17,7 +17,9 @@ from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.services.fits import summary as fit_summary
-from crowdclust_app.services.fits.fitting import FitProgress, FitResult, fit_table
+from crowdclust_app.services.fits.fitting import fit_table
+from crowdclust_app.services.fits.progress import FitProgress
+from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import compare_with_truth, peak_memory_mb, verdicts
 from crowdclust_app.services.progress_report import ProgressReport
 

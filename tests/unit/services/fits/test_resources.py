@@ -17,8 +17,9 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.services.fits import resources
-from crowdclust_app.services.fits.fitting import FitProgress, fit_table
+from crowdclust_app.services.fits.fitting import fit_table
 from crowdclust_app.services.fits.process_pool import SpawnedPool
+from crowdclust_app.services.fits.progress import FitProgress
 from crowdclust_app.services.fits.resources import worthwhile_processes
 
 SETTINGS = FitSettings(dimensions=2, n_starts=3, folds=3, label_weight=0.3, layer_rounds=5, max_iterations=5)

@@ -11,7 +11,7 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_table
-from crowdclust_app.services.fits.fitting import FitResult
+from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.run_store import load_run, pack, run_list, save_run, unpack
 
 

@@ -25,7 +25,8 @@ from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.exchange.reporting import campaign_report
 from crowdclust_app.services.exchange.reporting.tree import INDENT, tree_section
-from crowdclust_app.services.fits.fitting import Run, fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.stages.leaf_clusters import leaves_below
 from crowdclust_app.services.stages.stages import cluster_items, find_stage, remove_stage, stage_list, subdivide

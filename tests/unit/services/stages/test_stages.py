@@ -20,7 +20,8 @@ from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.campaign.counts import campaign_figures
 from crowdclust_app.services.campaign.responses import read_responses
-from crowdclust_app.services.fits.fitting import Run, fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stages import (
     bring_back,

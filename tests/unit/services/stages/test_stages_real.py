@@ -23,7 +23,8 @@ from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.campaign.creating import create_campaign, create_without_images
 from crowdclust_app.services.exchange.exporting import export_campaign
 from crowdclust_app.services.exchange.importing import import_table
-from crowdclust_app.services.fits.fitting import Run, fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.stages.stages import cluster_items, subdivide
 
 PHOTOS_A_MATERIAL = 12

@@ -272,7 +272,7 @@ def test_features_from_a_table_and_what_is_wrong_with_it(
 def test_features_from_the_positions_of_a_run(campaign: Campaign, asked: QuestionSet) -> None:
     from crowdclust_app.domain.fit_settings import FitSettings
     from crowdclust_app.services.exchange.importing import import_table
-    from crowdclust_app.services.fits.fitting import fit_campaign
+    from crowdclust_app.services.fits.campaign_fits import fit_campaign
 
     source = campaign.path.parent / "responses.csv"
     lines = [f"h{h},w{w},{item:02}.png,{item % 2}" for h in range(4) for w in range(3)

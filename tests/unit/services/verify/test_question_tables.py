@@ -17,7 +17,7 @@ from crowdclust_app.domain.questions import AnswerKind, Policy, QuestionSet
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_preview import tables_to_write
 from crowdclust_app.services.exchange.exporting import export_campaign
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.verify.aggregating import AggregateSettings, aggregate_file
 from crowdclust_app.services.verify.interview import Interview, choose_method, make_question_set

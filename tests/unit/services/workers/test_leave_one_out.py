@@ -14,7 +14,8 @@ from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
-from crowdclust_app.services.fits.fitting import Run, fit_table
+from crowdclust_app.services.fits.fitting import fit_table
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.workers.leave_one_out import can_leave_out, moved_items, without_worker
 

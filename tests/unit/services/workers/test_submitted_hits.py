@@ -12,7 +12,7 @@ from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.exclusions import exclude_response, retire_worker
 from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.overview import load_overview
-from crowdclust_app.services.fits.fitting import fit_campaign
+from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.workers.study import read_for_study, study
 from crowdclust_app.services.workers.submitted_hits import misplaced
 from crowdclust_app.services.workers.worker_rows import worker_scores
