@@ -5,7 +5,6 @@ The person at the keyboard sorts, the process is killed in the middle of a set, 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
@@ -28,7 +27,8 @@ from crowdclust_app.services.campaign.responses import read_responses
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 60.0
+PATIENCE = 120.0
+ATTEMPTS = 10
 T = TypeVar("T")
 
 
@@ -71,8 +71,8 @@ class Desktop:
     def start(self, *arguments: str) -> None:
         """Start the program and give its window the keyboard."""
         self.program = subprocess.Popen([sys.executable, "-m", "crowdclust_app", *arguments], env=self.environment)
-        window = wait_for(lambda: self.xdotool("search", "--onlyvisible", "--pid", str(self.program.pid)).split())
-        self.xdotool("windowfocus", "--sync", window[-1])
+        window = wait_for(lambda: self.xdotool("search", "--onlyvisible", "--pid", str(self.program.pid)).split())[-1]
+        wait_for(lambda: self.xdotool("windowfocus", window) or self.xdotool("getwindowfocus").strip() == window)
 
     def xdotool(self, *words: str) -> str:
         done = subprocess.run(
@@ -85,6 +85,17 @@ class Desktop:
 
     def type(self, text: str) -> None:
         self.xdotool("type", "--delay", "60", text)
+
+    def rests(self) -> bool:
+        """Whether the program has done all that was asked of it: it waits, and has not computed for half a second."""
+        assert self.program is not None
+        seen = set()
+        for _ in range(5):
+            # after the name in brackets: the state, and 11 and 12 fields later the time computed, in ticks
+            fields = Path(f"/proc/{self.program.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            seen.add((fields[0], fields[11], fields[12]))
+            time.sleep(0.1)
+        return len(seen) == 1 and seen.pop()[0] == "S"
 
     def kill(self) -> None:
         assert self.program is not None
@@ -141,12 +152,17 @@ def placed(campaign: Campaign, assignment: Assignment) -> int:
 
 
 def insist(desktop: Desktop, keys: Sequence[str], look: Callable[[], T]) -> T:
-    """Press keys, which do nothing when done twice, until they show: the window may not be there yet."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+    """Press keys, which do nothing when done twice, until they show.
+
+    They are pressed again when the program has nothing left to do, however long that takes on a busy machine: what has
+    the keys may not have been there yet.
+    """
+    for _ in range(ATTEMPTS):
+        wait_for(desktop.rests)
         desktop.press(*keys)
-        with contextlib.suppress(AssertionError):
-            return wait_for(look, 4.0)
+        wait_for(lambda: bool(look()) or desktop.rests())
+        if found := look():
+            return found
     raise AssertionError(f"{keys} had no effect")
 
 

@@ -142,7 +142,7 @@ def test_the_inference_runs_again_by_itself(qtbot: QtBot, path: Path) -> None:
     settle(window)
     with Campaign.open(path) as other:
         sort_some(other, "Ann", 2)
-        qtbot.wait(50)
+        settle(window)
         window.watcher.look()
         settle(window)
         assert len(run_list(other)) == 1

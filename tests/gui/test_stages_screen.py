@@ -12,7 +12,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, make_campaign, open_window, part, settle
-from user_actions import Person, press_button
+from user_actions import Person, press_button, wait_until
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.fit_settings import FitSettings
@@ -195,7 +195,7 @@ def test_a_cluster_is_subdivided_with_the_keyboard_alone(window: MainWindow, pat
     press(window, Qt.Key.Key_S, CTRL)
     press(window, "4")
     press(window, Qt.Key.Key_Tab)
-    QTest.qWait(200)
+    wait_until(lambda: not content.details.form._later.isActive())
     settle(window)
     # consequences follow what is typed: 6 photos in 4 HITs each of 4, for 3 workers
     assert text(window, "split-figure-hits") == "6"
@@ -216,7 +216,7 @@ def test_a_stage_is_sorted_run_and_shown(qtbot: QtBot, window: MainWindow, path:
     content = screen_of(window)
     for name, value in (("split-m", 4), ("split-v", 4), ("split-r", 2)):
         part(content, name, QSpinBox).setValue(value)  # type: ignore[attr-defined]
-    QTest.qWait(200)
+    wait_until(lambda: not content.details.form._later.isActive())
     settle(window)
     click(qtbot, part(content, "subdivide"))
     settle(window)
