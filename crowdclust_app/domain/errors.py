@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class CrowdclustError(Exception):
@@ -53,12 +54,24 @@ class NotConvergedWarning(UserWarning):
     """The iterations ended before the result stood still."""
 
 
+# Not a filter of `warnings`: these belong to all threads, and fits run in several.
+_quiet = ContextVar("_quiet", default=False)
+
+
+def warn_not_converged(what: str) -> None:
+    """Warn the caller of a `fit` that the iterations ended too early."""
+    if not _quiet.get():
+        warnings.warn(f"{what}; raise max_iterations", NotConvergedWarning, stacklevel=3)
+
+
 @contextmanager
 def no_convergence_warning() -> Iterator[None]:
     """Fit without `NotConvergedWarning`, where `converged_` is reported in other words."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)
+    before = _quiet.set(True)
+    try:
         yield
+    finally:
+        _quiet.reset(before)
 
 
 class Cancelled(CrowdclustError):  # noqa: N818 - a request of the user, not a fault

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from crowdclust_app.domain.data_frames import frame_of_columns
-from crowdclust_app.domain.errors import NotConvergedWarning
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.parameters import Parameters
 
@@ -88,8 +86,3 @@ class ClusterEstimator(Parameters):
     def _keep_names(self, table: ResponseTable) -> None:
         self.items_ = np.array(table.item_names, dtype=object)
         self.workers_ = np.array(table.worker_names, dtype=object)
-
-
-def warn_not_converged(what: str) -> None:
-    """Warn the caller of a `fit` that the iterations ended too early."""
-    warnings.warn(f"{what}; raise max_iterations", NotConvergedWarning, stacklevel=3)

@@ -8,7 +8,6 @@ The shape is that of scikit-learn and of the crowd libraries: parameters are sto
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypedDict
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning
+from crowdclust_app.domain.errors import InvalidInputError, warn_not_converged
 from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import (
     TIES,
@@ -197,8 +196,7 @@ class Aggregator(Parameters):
             encoded = encode_labels(tasks, workers, labels, classes=self.classes, repeats=self.repeats)
         self.fit_encoded(encoded, progress=progress, cancel=cancel)
         if self._ended_early:
-            text = f"{self.name} did not converge in {self.n_iterations_} iterations; raise max_iterations"
-            warnings.warn(text, NotConvergedWarning, stacklevel=2)
+            warn_not_converged(f"{self.name} did not converge in {self.n_iterations_} iterations")
         return self
 
     @property

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.domain.errors import InvalidInputError, warn_not_converged
 from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.domain.response_table import ResponseTable, as_response_table
-from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator, warn_not_converged
+from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator
 from crowdclust_app.inference.consensus import ensembles, nmf
 from crowdclust_app.inference.consensus.coassociation import CoAssociation, Ints, ProgressListener, Step, evidence_of
 from crowdclust_app.inference.consensus.kmeans import kmeans

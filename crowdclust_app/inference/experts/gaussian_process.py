@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning
+from crowdclust_app.domain.errors import InvalidInputError, warn_not_converged
 from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import TIES, Ties
 from crowdclust_app.inference.aggregators.label_table import REPEATS, Codes, Floats, LabelTable, Repeats
@@ -202,8 +201,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
                 self._learn(encoded, gold, self._run(progress, cancel), fresh=True)
             self.seconds_ = time.perf_counter() - begin
         if not self.converged_:
-            text = f"{self.name} did not converge in {self.n_iterations_} steps; raise max_iterations"
-            warnings.warn(text, NotConvergedWarning, stacklevel=2)
+            warn_not_converged(f"{self.name} did not converge in {self.n_iterations_} steps")
         return self
 
     def update(

@@ -8,7 +8,6 @@ section 6.4).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypedDict, Unpack
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning
+from crowdclust_app.domain.errors import InvalidInputError, warn_not_converged
 from crowdclust_app.inference.aggregators.base import Aggregator
 from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import (
@@ -191,8 +190,7 @@ class LogisticExperts(Aggregator):
         )
         self._fit_rows(matrix, encoded, gold, progress, cancel)
         if self._ended_early:
-            text = f"{self.name} did not converge in {self.n_iterations_} iterations; raise max_iterations"
-            warnings.warn(text, NotConvergedWarning, stacklevel=2)
+            warn_not_converged(f"{self.name} did not converge in {self.n_iterations_} iterations")
         return self
 
     def fit_encoded(

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from crowdclust_app.domain.errors import InvalidInputError, NotConvergedWarning, NotFittedError, UserError
+from crowdclust_app.domain.errors import (
+    InvalidInputError,
+    NotConvergedWarning,
+    NotFittedError,
+    UserError,
+    no_convergence_warning,
+    warn_not_converged,
+)
 from crowdclust_app.evaluation.metrics import contingency
 from crowdclust_app.inference.aggregators import DawidSkene, encode_labels
 
@@ -45,3 +53,13 @@ def test_what_a_fit_gives_is_not_there_before_it() -> None:
         _ = fitted.centres_
     assert not isinstance(refused.value, NotFittedError)
     assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
+
+
+def test_a_fit_without_the_warning_leaves_those_of_other_threads_alone() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        with no_convergence_warning():
+            warn_not_converged("it ended early")
+            with pytest.raises(NotConvergedWarning, match="it ended early; raise max_iterations"):
+                thread.submit(warn_not_converged, "it ended early").result()
+        with pytest.raises(NotConvergedWarning):
+            warn_not_converged("it ended early")

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import warn_not_converged
 from crowdclust_app.domain.fit_settings import AUTO, FitSettings
 from crowdclust_app.domain.response_table import ResponseTable, as_response_table
-from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator, warn_not_converged
+from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
 from crowdclust_app.inference.crowdclustering.model.canonical_order import Ordered, ordered
 from crowdclust_app.inference.crowdclustering.model.confusion import (
