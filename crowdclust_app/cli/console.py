@@ -10,9 +10,10 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from crowdclust_app.services.progress_report import ProgressReport
+if TYPE_CHECKING:
+    from crowdclust_app.services.progress_report import ProgressReport
 
 _AT_MOST_EVERY = 0.1  # seconds between two pictures of the bar
 _BAR_WIDTH = 24

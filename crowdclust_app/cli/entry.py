@@ -9,7 +9,6 @@ import threading
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from types import FrameType
 from typing import NoReturn
 
@@ -130,6 +129,7 @@ def _report_fault(error: Exception, args: Namespace) -> str:
 
 def _write_log(text: str, args: Namespace) -> str:
     import platform  # only a fault needs it
+    from datetime import datetime
 
     from crowdclust_app.services.folders import log_folder  # only a fault needs it
 

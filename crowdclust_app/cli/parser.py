@@ -8,11 +8,12 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings, Setting
-from crowdclust_app.domain.methods import names_of
 from crowdclust_app.version import __version__
+
+if TYPE_CHECKING:
+    from crowdclust_app.domain.fit_settings import Setting
 
 DESCRIPTION = "Find out which categories an image collection falls into, from many people's partial groupings."
 EPILOG = "Without a command the window opens. Exit codes: 0 done, 2 for you to mend, 1 our fault, 130 interrupted."
@@ -29,22 +30,47 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+class CommandParser(Parser):
+    """The parser of one command, which gets its options when they are asked for.
+
+    Parameters
+    ----------
+    add_options
+        Adds them; what it imports is not loaded by `crowdclust --help`.
+    """
+
+    def __init__(self, *, add_options: Callable[[Parser], None], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._add_options: Callable[[Parser], None] | None = add_options
+
+    def complete(self) -> None:
+        """Add the options, once."""
+        if self._add_options is not None:
+            add, self._add_options = self._add_options, None
+            add_output_options(self)
+            add(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the arguments of the command."""
+        self.complete()
+        return super().parse_known_args(args, namespace)
+
+    def format_help(self) -> str:
+        """Describe every option."""
+        self.complete()
+        return super().format_help()
+
+
 def build_parser() -> Parser:
     """Build the parser of `crowdclust`."""
     parser = Parser(prog="crowdclust", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"crowdclust {__version__}")
     parser.set_defaults(command=None, json=False, quiet=False)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_open, _demo, _new, _plan, _import, _fit, _split, _aggregate, _simulate, _export, _check):
-        add(commands)
-    return parser
-
-
-def _command(commands: Any, name: str, text: str) -> Parser:
-    description = text[0].upper() + text[1:] + "."
-    # no abbreviations: an option that is added later must not change what a script means
-    parser: Parser = commands.add_parser(name, help=text, description=description, allow_abbrev=False)
-    add_output_options(parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=CommandParser)
+    for name, (text, add_options) in _COMMANDS.items():
+        description = text[0].upper() + text[1:] + "."
+        # no abbreviations: an option that is added later must not change what a script means
+        commands.add_parser(name, help=text, description=description, allow_abbrev=False, add_options=add_options)
     return parser
 
 
@@ -69,33 +95,28 @@ def _campaign(parser: Parser, text: str) -> None:
     parser.add_argument("campaign", type=Path, metavar="CAMPAIGN", help=text)
 
 
-def _open(commands: Any) -> None:
-    parser = _command(commands, "open", "open the window on a campaign")
+def _open(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file")
 
 
-def _demo(commands: Any) -> None:
-    parser = _command(commands, "demo", "draw images, simulate workers, fit, and open the window on the result")
+def _demo(parser: Parser) -> None:
     parser.add_argument("--no-window", action="store_true", help="write the tables and screenshots instead")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes (./crowdclust-demo)")
 
 
-def _new(commands: Any) -> None:
-    parser = _command(commands, "new", "make a campaign from a folder of images")
+def _new(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file to make")
     parser.add_argument("--images", type=Path, required=True, metavar="DIR", help="the folder, with all its folders")
     _plan_options(parser)
 
 
-def _plan(commands: Any) -> None:
-    parser = _command(commands, "plan", "plan which items are shown together, and say what that amounts to")
+def _plan(parser: Parser) -> None:
     parser.add_argument("--items", type=int, required=True, metavar="N", help="number of items")
     _plan_options(parser)
     parser.add_argument("--out", type=Path, metavar="plan.csv", help="write the plan there")
 
 
-def _import(commands: Any) -> None:
-    parser = _command(commands, "import", "bring responses, pairs, yes/no labels or known categories into a campaign")
+def _import(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file")
     parser.add_argument("file", type=Path, metavar="FILE.csv", help="the table")
     parser.add_argument("--kind", choices=("responses", "pairs", "labels", "truth"), default="responses",
@@ -104,8 +125,10 @@ def _import(commands: Any) -> None:
                         "into the question set of this sentence (Labels of FILE.csv)")  # fmt: skip
 
 
-def _fit(commands: Any) -> None:
-    parser = _command(commands, "fit", "infer the clusters behind the responses")
+def _fit(parser: Parser) -> None:
+    # the help of the program lists no settings
+    from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings
+
     parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
     parser.add_argument("--stage", default="all", metavar="S", help="whose responses: all, or a subdivided cluster "
                         "such as all/1 (all)")  # fmt: skip
@@ -118,8 +141,7 @@ def _fit(commands: Any) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
 
 
-def _split(commands: Any) -> None:
-    parser = _command(commands, "split", "subdivide a cluster: its items get a plan and HITs of their own")
+def _split(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file")
     parser.add_argument("--stage", default="all", metavar="S", help="the stage whose run found the cluster (all)")
     parser.add_argument("--cluster", type=int, required=True, metavar="K", help="number of the cluster")
@@ -134,8 +156,10 @@ def _split(commands: Any) -> None:
         parser.add_argument(option, type=int, metavar=metavar, help=text)
 
 
-def _aggregate(commands: Any) -> None:
-    parser = _command(commands, "aggregate", "infer one label a task from several people's labels")
+def _aggregate(parser: Parser) -> None:
+    # the help of the program lists no methods
+    from crowdclust_app.domain.methods import names_of
+
     methods = names_of("aggregator", "learner")
     parser.add_argument("labels", type=Path, metavar="labels.csv", help="the table: task,worker,label; or "
                         "a table of pairs: worker,item_a,item_b,label")  # fmt: skip
@@ -224,8 +248,7 @@ def _word_or_number(setting: Setting) -> Callable[[str], str | float]:
     return read
 
 
-def _simulate(commands: Any) -> None:
-    parser = _command(commands, "simulate", "write the tables of a simulated campaign whose answer is known")
+def _simulate(parser: Parser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
     parser.add_argument("--items", type=int, default=1000, metavar="N", help="number of items (1000)")
     parser.add_argument("--clusters", type=int, default=10, metavar="K", help="true categories (10)")
@@ -237,8 +260,7 @@ def _simulate(commands: Any) -> None:
     parser.add_argument("--random-workers", type=int, default=0, metavar="N", help="how many sort at random (0)")
 
 
-def _export(commands: Any) -> None:
-    parser = _command(commands, "export", "write every table of a campaign that has rows")
+def _export(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
     parser.add_argument("--anonymous", action="store_true", help="write workers as numbers")
@@ -253,6 +275,20 @@ def _export(commands: Any) -> None:
     )
 
 
-def _check(commands: Any) -> None:
-    parser = _command(commands, "check", "see whether a campaign file is sound")
+def _check(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file")
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
+    "open": ("open the window on a campaign", _open),
+    "demo": ("draw images, simulate workers, fit, and open the window on the result", _demo),
+    "new": ("make a campaign from a folder of images", _new),
+    "plan": ("plan which items are shown together, and say what that amounts to", _plan),
+    "import": ("bring responses, pairs, yes/no labels or known categories into a campaign", _import),
+    "fit": ("infer the clusters behind the responses", _fit),
+    "split": ("subdivide a cluster: its items get a plan and HITs of their own", _split),
+    "aggregate": ("infer one label a task from several people's labels", _aggregate),
+    "simulate": ("write the tables of a simulated campaign whose answer is known", _simulate),
+    "export": ("write every table of a campaign that has rows", _export),
+    "check": ("see whether a campaign file is sound", _check),
+}

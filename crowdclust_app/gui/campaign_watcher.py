@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.gui.jobs import Job, Jobs, cancel_jobs
+from crowdclust_app.services.progress_report import Progress
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job, Jobs
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
 
 INTERVAL_MS = 2000
 

@@ -24,11 +24,10 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.screen import Screen
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex, QPersistentModelIndex
-
-    from crowdclust_app.gui.screen import Screen
 
 
 @dataclass(frozen=True)

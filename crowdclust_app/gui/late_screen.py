@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout
 
-from crowdclust_app.gui.screen import Screen
+from crowdclust_app.gui.registry import ScreenEntry
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
 
 if TYPE_CHECKING:
-    from crowdclust_app.gui.registry import ScreenEntry
-    from crowdclust_app.gui.screen import Shell
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 

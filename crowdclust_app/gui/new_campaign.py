@@ -11,22 +11,22 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX, Item, PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.new_campaign_form import NewCampaignForm
 from crowdclust_app.gui.outlook import QUALITY, WORKING, Outlook, about_quality, outlook, quality_in_words
 from crowdclust_app.gui.paths import typed_path
+from crowdclust_app.gui.registry import ScreenEntry
 from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import capitalised
 from crowdclust_app.services.campaign.expected_quality import ExpectedQuality, expected_quality
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.registry import ScreenEntry
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.campaign.scanning import ScanReport
-    from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 DEBOUNCE_MS = 200
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QImage, QPixmap
 
 from crowdclust_app.domain.errors import UserError
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job, Jobs
+from crowdclust_app.gui.jobs import Job, Jobs
 
 BUDGET_BYTES = 256 * 1024 * 1024
 # Pixels of the longest side that are decoded; the next larger one is scaled down while painting.

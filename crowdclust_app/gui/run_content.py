@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui.clusters.album import Album
 from crowdclust_app.gui.empty import EmptyState
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.overview import CampaignOverview, load_overview
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 RUN_SHOWN = "run-shown"
 CLUSTER_WANTED = "{screen}-wanted"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from crowdclust_app.domain.plots import Plot
-from crowdclust_app.services.clusters.plots import files_of_plot, save_plot
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Shell
+from crowdclust_app.gui.screen import Shell
+from crowdclust_app.services.exchange.plot_files import files_of_plot, save_plot
 
 FOLDER = "plots-folder"
 

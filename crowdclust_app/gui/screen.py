@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QWidget
 
+from crowdclust_app.gui.jobs import Jobs
+from crowdclust_app.gui.pictures import PictureCache
+from crowdclust_app.gui.registry import ScreenEntry
+from crowdclust_app.gui.theme import Look
+
 if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Jobs
-    from crowdclust_app.gui.pictures import PictureCache
-    from crowdclust_app.gui.registry import ScreenEntry
-    from crowdclust_app.gui.theme import Look
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
+from crowdclust_app.gui.screen import Screen, Shell
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Screen, Shell
     from crowdclust_app.services.campaign.campaigns import Campaign
 
 MAIN, EMPTY = 0, 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
@@ -16,9 +15,6 @@ from crowdclust_app.gui.app import make_application
 from crowdclust_app.gui.registry import SCREENS
 from crowdclust_app.gui.settings import WindowSettings
 from crowdclust_app.gui.window import MainWindow
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.window import MainWindow
 
 SIZE = (1366, 768)
 WAIT_MS = 60_000

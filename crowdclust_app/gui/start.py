@@ -23,19 +23,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import Elided, plain_button
+from crowdclust_app.gui.registry import ScreenEntry
 from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.services.campaign import recent
 from crowdclust_app.services.campaign.recent import RecentCampaign
 from crowdclust_app.services.folders import cache_folder
+from crowdclust_app.services.progress_report import Progress
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.registry import ScreenEntry
     from crowdclust_app.services.campaign.campaigns import Campaign
     from crowdclust_app.services.campaign.counts import CampaignFigures
-    from crowdclust_app.services.progress_report import Progress
 
 WIDTH = 960
 # Figures of the open campaign: the word for several, the word for one.

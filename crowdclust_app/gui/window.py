@@ -13,6 +13,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.campaign_watcher import CampaignWatcher
 from crowdclust_app.gui.chrome import ErrorBar, Rail, StatusLine
@@ -26,11 +27,10 @@ from crowdclust_app.gui.screen import Screen
 from crowdclust_app.gui.settings import WindowSettings
 from crowdclust_app.gui.style import apply_look
 from crowdclust_app.services.campaign import recent
+from crowdclust_app.services.progress_report import Progress
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
     from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
 
 LOOK_KEY = "look"
 

@@ -17,6 +17,7 @@ from crowdclust_app.io.csvtext import write_table
 from crowdclust_app.io.plots import COLOURS, MARKERS
 
 if TYPE_CHECKING:
+    # matplotlib takes a second to load, and only files are drawn with it
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -45,6 +46,7 @@ def figure_bytes(plot: Plot, kind: str = "png", width: float = 7.0) -> bytes:
     bytes
         The file's content; the same plot gives the same bytes.
     """
+    # matplotlib takes a second to load, and only files are drawn with it
     import matplotlib as mpl
 
     figure = draw_figure(plot, width)
@@ -96,6 +98,7 @@ def draw_figure(plot: Plot, width: float = 7.0, make: Callable[..., Figure] | No
     make
         What makes the empty figure; matplotlib's own class when None.
     """
+    # matplotlib takes a second to load, and only files are drawn with it
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -237,6 +240,7 @@ def _short(text: str, most: int = 24) -> str:
 @cache
 def _families() -> tuple[str, ...]:
     """Fonts that are here, the first for what it has and the next for what it lacks."""
+    # matplotlib takes a second to load, and only files are drawn with it
     from matplotlib import font_manager
 
     here = {entry.name for entry in font_manager.fontManager.ttflist}
@@ -246,6 +250,7 @@ def _families() -> tuple[str, ...]:
 @cache
 def _letters() -> frozenset[int]:
     """Every letter that these fonts can draw."""
+    # matplotlib takes a second to load, and only files are drawn with it
     from matplotlib import font_manager, ft2font
 
     letters: set[int] = set()

@@ -96,6 +96,7 @@ def require_matplotlib() -> None:
         When matplotlib is not installed.
     """
     try:
+        # matplotlib takes a second to load, and only files are drawn with it
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise UserError(
@@ -114,6 +115,7 @@ def draw_panels(path: Path, panels: Sequence[PanelLike]) -> None:
         At least one.
     """
     require_matplotlib()
+    # matplotlib takes a second to load, and only files are drawn with it
     from matplotlib.figure import Figure
 
     columns = min(len(panels), _MOST_COLUMNS)

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
 from crowdclust_app.domain.report import Figure, Report
 from crowdclust_app.io.figures import figure_bytes
 
@@ -54,8 +56,6 @@ def _data(kind: str, content: bytes) -> str:
 
 @cache
 def _template(name: str) -> Template:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
     folder = files("crowdclust_app") / "resources" / "report"
 
     def load(wanted: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+from PIL import Image
+
 from crowdclust_app.io.images import read_picture
 
 _QUALITY = 80
@@ -25,8 +27,6 @@ def thumbnail_jpeg(path: Path, longest_side: int = 144) -> bytes:
     UserError
         When the file is missing or cannot be read.
     """
-    from PIL import Image
-
     picture = read_picture(path, longest_side)
     buffer = io.BytesIO()
     Image.fromarray(picture.pixels).save(buffer, "JPEG", quality=_QUALITY, optimize=True)

@@ -30,6 +30,7 @@ def component_labels(n_items: int, ptr: NDArray[np.int64], items: NDArray[np.int
     ndarray of shape (n_items,)
         Component of each item, counted from 0; an item in no set is a component of its own.
     """
+    # the window counts sets before SciPy is loaded
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -59,6 +60,7 @@ def count_distinct_pairs(n_items: int, ptr: NDArray[np.int64], items: NDArray[np
     int
         Number of distinct pairs.
     """
+    # the window counts sets before SciPy is loaded
     from scipy.sparse import csr_matrix
 
     sizes = np.diff(ptr)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln, gammaln
 
 # Up to here the average over the labels of a worker (eq. 12 and 15) is exact; beyond, terms are interpolated.
 _EXACT = 256
@@ -51,8 +52,6 @@ def _shares(
     labels: int, alpha: float, beta: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Estimated accuracy, its complement, and eq. 11's probability, for 0 to `labels - 1` right labels."""
-    from scipy.special import betaln, gammaln
-
     n = labels - 1
     k = np.arange(n + 1, dtype=np.float64)
     choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

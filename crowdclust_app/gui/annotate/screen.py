@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout
 
 from crowdclust_app.domain.campaign import Item, Worker
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.annotate.end_page import EndPage
 from crowdclust_app.gui.annotate.session import AssignedSet, Session
@@ -17,15 +17,12 @@ from crowdclust_app.gui.annotate.set_page import SetPage
 from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.errors import describe
+from crowdclust_app.gui.registry import ScreenEntry
 from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.services.annotate.annotation import WorkerProgress
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import active_workers
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.registry import ScreenEntry
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
+from crowdclust_app.services.progress_report import Progress
 
 WORKER_KEY = "worker"
 READ_KEY = "instructions-read"

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import Assignment, Worker
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.sorting import Action
 from crowdclust_app.gui.jobs import Jobs, Work
 from crowdclust_app.services.annotate import annotation
+from crowdclust_app.services.annotate.annotation import WorkerProgress
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import flag_records
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.annotate.annotation import WorkerProgress
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
+from crowdclust_app.services.progress_report import Progress
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -17,9 +16,7 @@ from crowdclust_app.gui.annotate.set_view import SetView
 from crowdclust_app.gui.annotate.sorting_grid import Tile
 from crowdclust_app.gui.annotate.sorting_state import SortingState
 from crowdclust_app.gui.pictures import PictureCache
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.annotate.annotation import WorkerProgress
+from crowdclust_app.services.annotate.annotation import WorkerProgress
 
 Calls = dict[Qt.Key, Callable[[], object]]
 ARROWS = {

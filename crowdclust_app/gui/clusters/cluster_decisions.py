@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.decisions import Decision
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import capitalised
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters import categories as decided
 from crowdclust_app.services.clusters.categories import Categories, in_words, read_categories, to_undo
 from crowdclust_app.services.clusters.category_rows import Arrangement, arrange
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.clusters.run_view import RunView
 
 Change = Callable[["Campaign", Categories], Categories]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -35,16 +34,14 @@ from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.run_content import CLUSTER_WANTED, RUN_SHOWN, RunContent
 from crowdclust_app.gui.save_plot import ask_and_save
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import EMPTY, MAIN
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of, of_stage
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.comparing import set_truth_order
 from crowdclust_app.services.clusters.overview import CampaignOverview
 from crowdclust_app.services.exchange.importing import ImportReport, import_table
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 HINT = "Drag outlines photos, Shift adds · wheel zooms, 0 shows all · hollow points are doubtful"
 PLOT, KNOWN, RUNS, NUMBERS, STARTS = "plot", "known", "runs", "numbers", "starts"

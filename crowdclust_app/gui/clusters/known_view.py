@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
@@ -12,16 +11,13 @@ from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in_words
 from crowdclust_app.gui.empty import EmptyState
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.services.clusters.categories import Categories
 from crowdclust_app.services.clusters.comparing import Contingency, compare_with_known
 from crowdclust_app.services.clusters.plots import known_plot
 from crowdclust_app.services.clusters.run_view import RunView
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
 
 
 class KnownView(QWidget):

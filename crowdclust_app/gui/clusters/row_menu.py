@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
@@ -14,10 +13,8 @@ from crowdclust_app.gui.clusters.cluster_decisions import ClusterDecisions
 from crowdclust_app.gui.clusters.gallery import Gallery
 from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.commands import Command, CommandPalette
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import count_of
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Shell
 
 
 @dataclass(frozen=True)

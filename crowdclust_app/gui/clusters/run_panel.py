@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.methods import title_of
 from crowdclust_app.gui import theme
@@ -28,20 +29,17 @@ from crowdclust_app.gui.clusters.runs_model import RunsModel
 from crowdclust_app.gui.clusters.settings_form import SettingsForm
 from crowdclust_app.gui.clusters.side_by_side import SideBySide
 from crowdclust_app.gui.clusters.trace import TracePlot
+from crowdclust_app.gui.jobs import Job
 from crowdclust_app.gui.labels import ElidedLabel, keep_room
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import capitalised, of_stage, people_time
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.category_rows import stabilities
 from crowdclust_app.services.clusters.plots import kept_start, traces_of
 from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.progress import FitProgress
 from crowdclust_app.services.fits.results import Run, RunInfo
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 REMEMBERED = "run-settings"
 ROOM_FOR_BOTH = 440

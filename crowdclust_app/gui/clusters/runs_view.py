@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.contingency import ContingencyTable, figures_in_words
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.labels import ElidedLabel
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import count_of
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import Categories, read_categories
 from crowdclust_app.services.clusters.comparing import Contingency, compare_runs
 from crowdclust_app.services.clusters.plots import comparison_plot
 from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.fits.results import RunInfo
 from crowdclust_app.services.fits.run_store import load_run
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 class TwoRunsView(QWidget):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -25,26 +25,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.export.parts_box import PartsBox
 from crowdclust_app.gui.export.report_pdf import write_pdf
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.paths import typed_path
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, of_stage, people_date
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.export_parts import TABLES, export_parts, parts_in_the_way
 from crowdclust_app.services.exchange.export_preview import TableToWrite, files_in_the_way, tables_to_write
 from crowdclust_app.services.fits.results import RunInfo
 from crowdclust_app.services.fits.run_store import run_list
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.stages.leaf_clusters import exported_run
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 FOLDER, ANONYMOUS, PARTS_KEY = "export-folder", "export-anonymous", "export-parts"
 WIDEST, ROW = 960, 28

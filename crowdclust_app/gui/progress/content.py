@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -20,14 +20,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.charts.chart import Chart
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
 from crowdclust_app.gui.progress.plan_box import PlanBox
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, people_date
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.pausing import pause, resume
 from crowdclust_app.services.campaign.plan_changes import (
     Growth,
@@ -42,14 +45,8 @@ from crowdclust_app.services.campaign.progress_statistics import (
     look_at_pace,
     set_rerun_every,
 )
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.scanning import ScanReport
-    from crowdclust_app.services.progress_report import Progress
+from crowdclust_app.services.campaign.scanning import ScanReport
+from crowdclust_app.services.progress_report import Progress
 
 NOTHING_YET = "Nobody has sorted anything yet."
 

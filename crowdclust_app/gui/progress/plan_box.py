@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM
+from crowdclust_app.domain.stages import StageInfo
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.wording import count_of, people_time
 from crowdclust_app.services.campaign.plan_changes import MOST_MORE
 from crowdclust_app.services.campaign.progress_statistics import CampaignProgress
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.stages import StageInfo
 
 MOST_RESPONSES = 1_000_000
 

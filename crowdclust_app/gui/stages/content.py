@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtWidgets import (
@@ -17,10 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.run_content import CLUSTER_WANTED, RUN_SHOWN
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import EMPTY, MAIN, ScreenContent
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.stages.details import Details
@@ -28,12 +29,8 @@ from crowdclust_app.gui.stages.model import DOUBTFUL, HITS, MEAN, NAME, PHOTOS, 
 from crowdclust_app.gui.stages.rows import Kind, Row, rows_of, title_of
 from crowdclust_app.gui.stages.work import StageWork
 from crowdclust_app.gui.wording import count_of, people_date
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.stages.stage_tree import StageTree, look_at_stages
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 CHOSEN = "stages-chosen"
 WANTED = CLUSTER_WANTED.format(screen="stages")

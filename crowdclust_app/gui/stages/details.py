@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
@@ -13,15 +11,13 @@ from crowdclust_app.gui.clusters.painting import BAR
 from crowdclust_app.gui.clusters.photo_grid import PhotoGrid
 from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.labels import ElidedLabel
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.stages.rows import Kind, Row
 from crowdclust_app.gui.stages.split_form import SplitForm
 from crowdclust_app.gui.stages.stage_panel import StagePanel
 from crowdclust_app.gui.wording import count_of
 from crowdclust_app.services.stages.stage_tree import StageNode, StageTree, plan_for
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Shell
 
 OF_EACH = 12
 """Photos of each category that are shown of a whole stage."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
@@ -12,15 +10,12 @@ from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM, PlanSettings
 from crowdclust_app.domain.errors import CrowdclustError
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.labels import keep_room
 from crowdclust_app.gui.number_box import NumberBox
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import ABSENT, capitalised, people_time
 from crowdclust_app.services.stages.stages import SplitOutlook, split_outlook
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
 
 DEBOUNCE_MS = 150
 FIELDS = (

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
+from crowdclust_app.domain.stages import StageInfo
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.chrome import plain_button
 from crowdclust_app.gui.clusters.run_panel import progress_in_words
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.wording import count_of, people_date
+from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.stages.stage_tree import StageNode
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.stages import StageInfo
-    from crowdclust_app.services.progress_report import ProgressReport
 
 
 class StagePanel(QWidget):

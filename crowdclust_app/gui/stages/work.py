@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.gui.clusters.run_panel import REMEMBERED
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.gui.wording import capitalised, count_of, people_time
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.results import Run
+from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.stages.stages import SplitReport, bring_back, remove_stage, subdivide
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import ProgressReport
 
 
 class StageWork(QObject):

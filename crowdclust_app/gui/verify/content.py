@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from crowdclust_app.domain.campaign import Worker
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.questions import AnswerKind, QuestionSet
 from crowdclust_app.gui.annotate.worker_page import WorkerPage
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.run_content import CLUSTER_WANTED
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.verify.answer_page import AnswerPage
 from crowdclust_app.gui.verify.form import FormPage, NewSet
@@ -24,16 +25,12 @@ from crowdclust_app.gui.verify.learning_link import LearningLink
 from crowdclust_app.gui.verify.live import LiveAnswers
 from crowdclust_app.gui.verify.photos import Files
 from crowdclust_app.gui.verify.session import AskedQuestion, AskingSession
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import active_workers
+from crowdclust_app.services.progress_report import Progress
 from crowdclust_app.services.verify.interview import QuestionSetInfo, choose_method, make_question_set, question_sets
 from crowdclust_app.services.verify.question_sources import ItemSource, item_sources
 from crowdclust_app.services.verify.verdicts import Verification
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
 
 SET_KEY, WORKER_KEY, COLUMNS_KEY = "verify-set", "verify-worker", "verify-columns"
 WANTED = CLUSTER_WANTED.format(screen="verify")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.verify.lead_page import LEARNING, SIDES, LeadPage
 from crowdclust_app.gui.verify.learning_work import LearningWork
 from crowdclust_app.gui.verify.learnt_view import DOUBT, EXTRA_KINDS
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.verify.active_learning import LearningSettings
+from crowdclust_app.services.verify.active_learning import LearningSettings
 
 SIDE_KEY, ORDER_KEY = "verify-side", "verify-order"
 

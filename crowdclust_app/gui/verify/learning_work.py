@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.gui.errors import describe
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.gui.jobs import Job, cancel_jobs
+from crowdclust_app.gui.screen import Shell
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.fits.run_store import run_list
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.active_learning import (
@@ -23,12 +25,6 @@ from crowdclust_app.services.verify.active_learning import (
     set_learning,
     unmark_gold,
 )
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 TITLE = "Learning from images"
 RUNS_OFFERED = 12

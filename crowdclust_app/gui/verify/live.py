@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.gui.jobs import Job, cancel_jobs
+from crowdclust_app.gui.screen import Shell
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.progress_report import Progress
 from crowdclust_app.services.verify.interview import newest_event, question_set
 from crowdclust_app.services.verify.verdicts import Verification, look_at_answers
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
 
 POLL_MS = 2000
 T = TypeVar("T")

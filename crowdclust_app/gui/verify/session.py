@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from crowdclust_app.domain.campaign import Worker
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import AnswerKind, QuestionSet
 from crowdclust_app.gui.jobs import Jobs
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.progress_report import Progress
+from crowdclust_app.services.verify.active_learning import ActiveLearning
 from crowdclust_app.services.verify.interview import AskingProgress, Interview, Question
 from crowdclust_app.services.verify.question_sources import neighbours
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.progress_report import Progress
-    from crowdclust_app.services.verify.active_learning import ActiveLearning
 
 
 @dataclass(frozen=True)

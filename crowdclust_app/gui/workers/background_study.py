@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 
-from crowdclust_app.gui.jobs import cancel_jobs
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.gui.jobs import Job, cancel_jobs
+from crowdclust_app.gui.screen import Shell
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.fits.results import Run
+from crowdclust_app.services.progress_report import ProgressReport
 from crowdclust_app.services.workers.leave_one_out import WithoutWorker, without_worker
 from crowdclust_app.services.workers.study import StudyInput, WorkerStudy, read_for_study, study
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.gui.jobs import Job
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import RunView
-    from crowdclust_app.services.fits.results import Run
-    from crowdclust_app.services.progress_report import ProgressReport
 
 
 class Studying(QObject):

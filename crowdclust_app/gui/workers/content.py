@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtGui import QResizeEvent
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.run_content import RunContent
+from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import EMPTY, MAIN
 from crowdclust_app.gui.splitting import splitter
 from crowdclust_app.gui.wording import count_of
@@ -42,15 +43,12 @@ from crowdclust_app.gui.workers.workers_model import (
     TIME_COLUMN,
     WorkersModel,
 )
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.overview import CampaignOverview
 from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.workers.leave_one_out import can_leave_out
 from crowdclust_app.services.workers.study import WorkerStudy
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, WorkerRow
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 MATRICES, GROUPS, PREDICTED, WORK = "matrices", "groups", "predicted", "work"
 LOWER = ((MATRICES, "Matrices"), (GROUPS, "Groups"), (PREDICTED, "Predicted"), (WORK, "Work and agreement"))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.gui.save_plot import ask_and_save
+from crowdclust_app.gui.screen import Screen, Shell
+from crowdclust_app.services.clusters.categories import Categories
+from crowdclust_app.services.clusters.overview import CampaignOverview
+from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, rank_plot
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Screen, Shell
-    from crowdclust_app.services.clusters.categories import Categories
-    from crowdclust_app.services.clusters.overview import CampaignOverview
-    from crowdclust_app.services.clusters.run_view import RunView
 
 PICTURES = (("matrices", "Matrices of the most active"), ("rank", "HITs by worker"), ("share", "Share of the work"))
 

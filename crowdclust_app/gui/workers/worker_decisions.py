@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from crowdclust_app.gui.screen import Shell
 from crowdclust_app.services.annotate.repeats import add_repeats
 from crowdclust_app.services.campaign import exclusions
-from crowdclust_app.services.campaign.decisions import take_back
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.decisions import Decision, take_back
 from crowdclust_app.services.campaign.left_out import Exclusions, LeftOut
 from crowdclust_app.services.workers.criteria import name_group
-
-if TYPE_CHECKING:
-    from crowdclust_app.gui.screen import Shell
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.decisions import Decision
 
 Step = Callable[[], object]
 

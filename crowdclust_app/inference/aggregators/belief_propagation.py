@@ -156,6 +156,7 @@ class MaxProduct(_Messages):
     compiled = True
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        # most methods need no SciPy
         from scipy.special import betaln
 
         alpha, beta = self._beta

@@ -53,6 +53,7 @@ class _Confusion(Aggregator):
         if not self._exact:
             logs = np.log(posterior / posterior.sum(axis=1, keepdims=True))
             return logs, float((prior * logs).sum())
+        # most methods need no SciPy
         from scipy.special import digamma, gammaln
 
         logs = digamma(posterior) - digamma(posterior.sum(axis=1, keepdims=True))

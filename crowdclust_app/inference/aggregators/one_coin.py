@@ -41,6 +41,7 @@ class _OneCoin(Aggregator):
         if not self._exact:
             log_right, log_wrong = np.log(a / (a + b)), np.log(b / (a + b))
             return log_right, log_wrong, float((a0 * log_right + b0 * log_wrong).sum())
+        # most methods need no SciPy
         from scipy.special import betaln, digamma
 
         both = digamma(a + b)

@@ -54,6 +54,7 @@ class BetaNodes:
         return self._made[size]
 
     def _make(self, size: int) -> tuple[Floats, Floats, Floats]:
+        # most methods need no SciPy
         from scipy.special import roots_jacobi
 
         # weight (1 - x)^(beta - 1) (1 + x)^(alpha - 1) on [-1, 1], p = (1 + x) / 2

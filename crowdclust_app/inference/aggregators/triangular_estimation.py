@@ -37,6 +37,7 @@ class TriangularEstimation(Aggregator):
     compiled = True
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
+        # most methods need no SciPy
         from scipy.sparse import csr_array
 
         # compiled kernels take a second to load; most methods need none

@@ -23,7 +23,7 @@ def require_metis() -> Any:
         When it is not installed.
     """
     try:
-        import pymetis
+        import pymetis  # an extra
     except ImportError as error:
         raise InvalidInputError(
             "cspa, mcla and hbgf partition graphs with METIS, and the package pymetis is not installed",

@@ -12,21 +12,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Assignment, AssignmentStatus, Worker
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.left_out import refuse_retired
 from crowdclust_app.services.campaign.pausing import refuse_paused
 from crowdclust_app.storage import catalogue
 from crowdclust_app.storage import responses as stored_responses
+from crowdclust_app.storage.connection import Connection
+from crowdclust_app.storage.responses import AssignmentRow
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.storage.connection import Connection
-    from crowdclust_app.storage.responses import AssignmentRow
 
 LEASE = timedelta(hours=24)
 

@@ -8,20 +8,17 @@ held out, what one worker said of one set of photos stays together.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.plan_changes import GROW, Growth
 from crowdclust_app.services.campaign.planning import planned_repeats
 from crowdclust_app.services.stages.stages import find_stage, stage_hits
 from crowdclust_app.storage import catalogue, decisions
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 USUAL_SHARE = 0.1
 

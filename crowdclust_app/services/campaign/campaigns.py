@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from crowdclust_app.domain.campaign import Hit, Item, PlanSettings, Worker
 from crowdclust_app.domain.errors import UserError
@@ -16,12 +16,9 @@ from crowdclust_app.services.campaign.image_root import find_root, likeness, rel
 from crowdclust_app.services.campaign.left_out import refuse_retired
 from crowdclust_app.services.campaign.table_cache import TableCache
 from crowdclust_app.storage import catalogue
-from crowdclust_app.storage.connection import open_database
+from crowdclust_app.storage.connection import Database, open_database
 from crowdclust_app.storage.failures import NotWritableError
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.storage.connection import Database
 
 LONGEST_NAME = 80
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION, Item, ItemStatus, PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
@@ -20,12 +19,9 @@ from crowdclust_app.services.campaign.planning import planned_hits
 from crowdclust_app.services.campaign.scanning import ScanReport, scan_images
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.storage.catalogue import insert_campaign, insert_hits, insert_items, insert_left_out, insert_stage
-from crowdclust_app.storage.connection import building, refuse_existing
+from crowdclust_app.storage.connection import Connection, building, refuse_existing
 from crowdclust_app.storage.times import now
 from crowdclust_app.version import __version__
-
-if TYPE_CHECKING:
-    from crowdclust_app.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

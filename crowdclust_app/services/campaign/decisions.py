@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.storage import catalogue
 from crowdclust_app.storage import decisions as rows
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 __all__ = ["Decision", "decide", "decide_all", "standing", "take_back"]
 

@@ -6,18 +6,14 @@ decision. A run says in its summary which of these decisions it followed, so tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import assignment_records
 from crowdclust_app.services.campaign.decisions import decide, take_back
 from crowdclust_app.services.campaign.left_out import EXCLUDE, RETIRE, Exclusions, exclusions_in
 from crowdclust_app.storage import catalogue
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 LONGEST_REASON = 500
 

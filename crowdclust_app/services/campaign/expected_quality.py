@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.evaluation.metrics import adjusted_rand_index
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
 
 # What is simulated, unless there are too few items for it: kinds of photos, photos, photos placed at random, and how
 # often a worker merges kinds that are alike. The hard campaigns of the benchmarks are worse, the easy ones better.

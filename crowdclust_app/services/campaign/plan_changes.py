@@ -6,24 +6,20 @@ What was answered stays as it is, and HITs that were handed out stay the same. N
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.sampling.plan import make_plan
-from crowdclust_app.services.campaign.scanning import scan_images
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.scanning import ScanReport, scan_images
+from crowdclust_app.services.progress_report import Progress
 from crowdclust_app.services.stages.stages import find_stage, stage_hits
 from crowdclust_app.storage import catalogue, decisions, progress_statistics, stages
+from crowdclust_app.storage.connection import Connection
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.scanning import ScanReport
-    from crowdclust_app.services.progress_report import Progress
-    from crowdclust_app.storage.connection import Connection
 
 GROW, IMAGES = "grow", "images"
 MOST_MORE = 1000

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from crowdclust_app.domain.campaign import Hit, PlanSettings
 from crowdclust_app.io.tables import write_table
-from crowdclust_app.sampling.plan import make_plan, plan_figures
+from crowdclust_app.sampling.plan import Plan, PlanFigures, make_plan, plan_figures
 from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from crowdclust_app.sampling.plan import Plan, PlanFigures
 
 PLAN_COLUMNS = ("hit", "position", "item")
 

@@ -7,22 +7,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import ASSUMED_SECONDS_AN_ITEM, WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.stages import StageInfo
 from crowdclust_app.services.annotate.annotation import LEASE
-from crowdclust_app.services.campaign.counts import campaign_figures, submitted_times, worker_figures
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.counts import (
+    CampaignFigures,
+    WorkerFigures,
+    campaign_figures,
+    submitted_times,
+    worker_figures,
+)
 from crowdclust_app.services.campaign.pausing import paused
 from crowdclust_app.services.campaign.responses import count_responses
 from crowdclust_app.services.fits.run_store import run_list
 from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.storage import catalogue, preferences, progress_statistics
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.stages import StageInfo
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.counts import CampaignFigures, WorkerFigures
 
 RERUN = "rerun-every"
 LAST_DAYS = 7

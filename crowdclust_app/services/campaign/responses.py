@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.response_table import Response, ResponseTable
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.left_out import exclusions_in
 from crowdclust_app.storage import catalogue, stages
 from crowdclust_app.storage import responses as stored_responses
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.storage.connection import Connection
+from crowdclust_app.storage.connection import Connection
 
 _Stored = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 

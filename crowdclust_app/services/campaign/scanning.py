@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.io.image_files import list_folder, natural_order
 from crowdclust_app.io.images import probe
+from crowdclust_app.io.picture import ImageFacts
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.io.picture import ImageFacts
 
 # Decoding leaves the interpreter, so a few threads help; more would only fight for the disk.
 PROBING_THREADS = 4

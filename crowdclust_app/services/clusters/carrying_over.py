@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.decisions import decide_all, standing
 from crowdclust_app.services.clusters.categories import KINDS, MOVE, NAME, Categories, read_categories
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.run_store import load_run, run_list
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
 
 SHARE = 0.5
 """A cluster takes a name when more than this share of its photos had it before."""

@@ -11,18 +11,16 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.decisions import decide, standing, take_back
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
+from crowdclust_app.services.fits.results import Run
 
 NAME, MERGE, MOVE = "name", "merge", "move"
 KINDS = (NAME, MERGE, MOVE)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.services.clusters.categories import Categories
 from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.clusters.categories import Categories
-    from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.clusters.run_view import RunView
 
 
 @dataclass(frozen=True, slots=True)

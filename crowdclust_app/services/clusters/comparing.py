@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +13,10 @@ from scipy.optimize import linear_sum_assignment
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.evaluation import metrics
 from crowdclust_app.io.image_files import natural_order
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.storage import catalogue, preferences
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import RunView
-    from crowdclust_app.services.fits.results import Run
 
 TRUTH_ORDER = "order of the known categories"
 """Under which name the lead's order is kept in the campaign."""

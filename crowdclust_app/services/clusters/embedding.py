@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,8 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.plots import Points
 from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.clusters.categories import Categories
-    from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.clusters.categories import Categories
+from crowdclust_app.services.clusters.run_view import RunView
 
 CLUSTER, CATEGORY, TRUTH, DOUBT, SHOWN = "cluster", "category", "truth", "doubt", "shown"
 COLOUR_TITLES = {

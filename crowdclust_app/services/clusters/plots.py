@@ -1,23 +1,18 @@
-"""Plots about the clusters of a run, as numbers and words (`domain.plots`), and their files."""
+"""Plots about the clusters of a run, as numbers and words (`domain.plots`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from crowdclust_app.domain.plots import Curve, Curves, Matrix, Plot
-from crowdclust_app.io.atomic import make_folder
-from crowdclust_app.io.figures import write_figure
+from crowdclust_app.domain.plots import Curve, Curves, Matrix
 from crowdclust_app.services.clusters.comparing import Contingency, compare_with_known
 from crowdclust_app.services.clusters.embedding import embedding_plot
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.clusters.run_view import RunView
-    from crowdclust_app.services.fits.results import FitResult, Run, RunInfo
+from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.fits.results import FitResult, Run, RunInfo
 
 __all__ = [
     "ClusterScore",
@@ -27,10 +22,8 @@ __all__ = [
     "cluster_scores",
     "comparison_plot",
     "embedding_plot",
-    "files_of_plot",
     "known_categories_plot",
     "known_plot",
-    "save_plot",
     "starts_of",
     "starts_plot",
     "trace_plot",
@@ -38,7 +31,6 @@ __all__ = [
 ]
 
 PHASES = {"layers": "Positions", "mixture": "Clusters", "joint": "Joint"}
-PICTURES = ("png", "svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,34 +211,3 @@ def _matrix(name: str, title: str, found: Contingency) -> Matrix:
         value_label="items",
         lowest=0.0,
     )
-
-
-def save_plot(plot: Plot, path: Path) -> tuple[Path, ...]:
-    """Write a plot as PNG and SVG, and its numbers as CSV, all of one name.
-
-    Parameters
-    ----------
-    plot
-        What it shows.
-    path
-        The place and name; an ending that says which of the three is left out.
-
-    Returns
-    -------
-    tuple of Path
-        The files.
-
-    Raises
-    ------
-    UserError
-        When the folder cannot be written.
-    """
-    stem = path.stem if path.suffix.lower() in (".png", ".svg", ".csv") else path.name
-    make_folder(path.parent)
-    return write_figure(path.parent, replace(plot, name=stem or plot.name), PICTURES)
-
-
-def files_of_plot(path: Path) -> tuple[Path, ...]:
-    """The files that `save_plot` would write."""
-    stem = path.stem if path.suffix.lower() in (".png", ".svg", ".csv") else path.name
-    return tuple(path.parent / f"{stem}.{kind}" for kind in (*PICTURES, "csv"))

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.services.campaign.left_out import Exclusions
 from crowdclust_app.services.clusters.block_order import block_order
 from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW, ItemFacts, ItemResponse
+from crowdclust_app.services.fits.results import FitResult, Run
 from crowdclust_app.services.workers.worker_rows import WorkerRow, worker_rows
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.fits.results import FitResult, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdclust_app.domain.campaign import PlanSettings
+from crowdclust_app.domain.campaign import Assignment, PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.sorting import Sorting
@@ -33,17 +34,13 @@ from crowdclust_app.services.campaign.creating import create_campaign
 from crowdclust_app.services.demo.demo_questions import ask_in_demo
 from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.fits.campaign_fits import fit_campaign
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.summary import compare_with_truth
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from crowdclust_app.domain.campaign import Assignment
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.evaluation.simulation import SimulatedWorker
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
 
 PICTURES = 96
 ITEMS_PER_HIT = 16

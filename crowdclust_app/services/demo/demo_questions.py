@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdclust_app.domain.questions import AnswerKind
-from crowdclust_app.services.progress_report import ProgressReport
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.questions import AnswerKind, QuestionSet
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.fits.results import Run
+from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.interview import Interview, make_question_set
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.questions import QuestionSet
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
-    from crowdclust_app.services.progress_report import Progress
 
 CAREFUL = ("By height 1", "By height 2", "By colour 1")
 YES_TO_ALL, AT_RANDOM = "All in one group", "At random"

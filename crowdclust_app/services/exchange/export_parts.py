@@ -10,14 +10,17 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.io.atomic import make_folder, write_json, write_text
 from crowdclust_app.io.figures import write_figure
 from crowdclust_app.io.report_html import report_html
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import read_categories
-from crowdclust_app.services.clusters.overview import load_overview
+from crowdclust_app.services.clusters.overview import CampaignOverview, load_overview
+from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.exchange.exporting import export_campaign, hidden_folder, named_as_if_in
 from crowdclust_app.services.exchange.reporting import campaign_report, write_html_report
 from crowdclust_app.services.exchange.reporting.contents import every_plot
@@ -34,12 +37,6 @@ from crowdclust_app.services.exchange.sorted_images import (
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.progress_report import Progress
 from crowdclust_app.services.stages.leaf_clusters import exported_run, leaves_below
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.overview import CampaignOverview
-    from crowdclust_app.services.clusters.run_view import RunView
 
 TABLES, REPORT, PDF, PLOTS = "tables", "report", "pdf", "plots"
 PHOTOS, LINKS, LABEL_STUDIO, FIFTYONE, REPRODUCTION = "photos", "links", "label-studio", "fiftyone", "reproduction"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import assignment_records, flag_records
 from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.verify.question_tables import question_rows
 from crowdclust_app.storage import catalogue
 from crowdclust_app.storage import responses as stored_responses
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 ABOUT = {
     "responses.csv": "which group every worker put every photo into",

@@ -13,15 +13,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Item
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import pair_labels
+from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.io.atomic import make_folder, write_json
 from crowdclust_app.io.tables import write_table
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import assignment_records, flag_records, submitted_times
 from crowdclust_app.services.campaign.exclusions import exclusions
 from crowdclust_app.services.campaign.responses import read_responses, read_table
@@ -34,6 +37,7 @@ from crowdclust_app.services.exchange.result_tables import (
     result_tables,
     worker_table,
 )
+from crowdclust_app.services.fits.results import FitResult, Run
 from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.fits.verdicts import without_names
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -42,12 +46,6 @@ from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.services.verify.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.verify.verdicts import verified_items
 from crowdclust_app.storage import records
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.response_table import Response, ResponseTable
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import FitResult, Run
 
 RESPONSE_COLUMNS = ("hit", "worker", "item", "group", "started_at", "submitted_at", "active_seconds", "stage")
 ASSIGNMENT_COLUMNS = ("hit", "worker", "status", "submitted_at", "active_seconds")

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import LONGEST_SENTENCE, AnswerKind, Policy
+from crowdclust_app.io.label_tables import LabelRows
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.verify.interview import MOST_WANTED, USUAL_METHOD
 from crowdclust_app.storage import catalogue, questions
+from crowdclust_app.storage.connection import Connection
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.io.label_tables import LabelRows
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.storage.connection import Connection
 
 _WORDS = {
     "yes": AnswerKind.YES, "y": AnswerKind.YES, "1": AnswerKind.YES, "true": AnswerKind.YES, "+1": AnswerKind.YES,

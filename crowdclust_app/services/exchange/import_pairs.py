@@ -6,15 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import groups_from_pair_labels
 from crowdclust_app.domain.response_table import Response
-from crowdclust_app.io.tables import ResponseRecord
-
-if TYPE_CHECKING:
-    from crowdclust_app.io.tables import PairRecord, ResponseRecord
+from crowdclust_app.io.tables import PairRecord, ResponseRecord
 
 
 @dataclass(slots=True)

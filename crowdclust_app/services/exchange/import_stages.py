@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.stages import StageInfo, stage_parts
 from crowdclust_app.storage import stages
-
-if TYPE_CHECKING:
-    from crowdclust_app.storage.connection import Connection
+from crowdclust_app.storage.connection import Connection
 
 Fail = Callable[[str, str], UserError]
 

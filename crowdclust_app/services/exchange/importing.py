@@ -22,15 +22,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Hit, Item
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.partition import canonical_groups
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.io import tables
 from crowdclust_app.io.label_tables import read_labels
+from crowdclust_app.io.tables import ResponseRecord
 from crowdclust_app.services.annotate.annotation import LEASE
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import table_in
 from crowdclust_app.services.exchange.import_labels import add_labels
 from crowdclust_app.services.exchange.import_pairs import responses_of_pairs
@@ -38,15 +41,9 @@ from crowdclust_app.services.exchange.import_stages import StagesOfTable
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.storage import catalogue
 from crowdclust_app.storage import responses as stored_responses
+from crowdclust_app.storage.connection import Connection
 from crowdclust_app.storage.responses import NewResponse
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.io.tables import ResponseRecord
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.storage.connection import Connection
-    from crowdclust_app.storage.responses import NewResponse
 
 Kind = Literal["responses", "pairs", "labels", "truth"]
 _GROUP_NUMBER = re.compile("[1-9][0-9]{0,8}")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.io.atomic import write_json, write_text
 from crowdclust_app.io.tables import write_table
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.exchange.exporting import worker_labels
 from crowdclust_app.services.exchange.result_tables import Fitted, result_tables
 from crowdclust_app.services.exchange.simulated_tables import response_rows
 from crowdclust_app.services.fits.verdicts import without_names
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import RunView
 
 RESPONSES, CLUSTERS, RUN, READ_ME = "responses.csv", "clusters.csv", "run.json", "README.txt"
 

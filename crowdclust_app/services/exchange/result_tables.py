@@ -11,21 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.domain.stages import category_path
-from crowdclust_app.services.fits.results import entropy_bits
+from crowdclust_app.services.campaign.left_out import Exclusions
+from crowdclust_app.services.fits.results import FitResult, entropy_bits
+from crowdclust_app.services.stages.leaf_clusters import LeafCluster
 from crowdclust_app.services.workers.worker_rows import worker_rows
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.campaign.left_out import Exclusions
-    from crowdclust_app.services.fits.results import FitResult
-    from crowdclust_app.services.stages.leaf_clusters import LeafCluster
 
 CLUSTER_COLUMNS = (
     "item",

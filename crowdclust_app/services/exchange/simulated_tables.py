@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.evaluation.simulation import SimulatedCampaign, SimulationSettings, simulate_campaign
 from crowdclust_app.io.atomic import folder_for
 from crowdclust_app.io.tables import write_table
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.evaluation.simulation import SimulatedCampaign
 
 __all__ = ["response_rows", "simulate", "simulation_tables"]
 

@@ -8,16 +8,14 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.io.atomic import make_folder
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
 
 UNSORTED = "not sorted"
 LONGEST_NAME = 80

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import no_convergence_warning
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.consensus import ConsensusClustering, Step
 from crowdclust_app.inference.crowdclustering.model.data import labels_of
 from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
@@ -18,11 +21,6 @@ from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
 from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import design_sentences, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.fit_settings import FitSettings
-    from crowdclust_app.domain.response_table import ResponseTable
 
 USUAL_DIMENSIONS = 4
 """Those in which items are shown where none are given."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.inference.crowdclustering import Snapshot
 from crowdclust_app.inference.crowdclustering.selection.choosing import planned_fits
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.fit_settings import FitSettings
-    from crowdclust_app.inference.crowdclustering import Snapshot
 
 _PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.progress_statistics import rerun_every, responses_since_run
 from crowdclust_app.services.fits.run_store import load_run, run_list
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.fit_settings import FitSettings
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 def is_due(campaign: Campaign) -> bool:

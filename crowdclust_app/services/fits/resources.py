@@ -6,18 +6,14 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
 
 import psutil
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.services.fits.process_pool import SpawnedPool
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.fit_settings import FitSettings
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 
 # Nanoseconds of one core that a pair label costs in one sweep, for estimates.
 LABEL_NS = 60

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.fit_settings import FitSettings
 
 
 @dataclass(frozen=True, slots=True)

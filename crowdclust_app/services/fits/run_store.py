@@ -6,21 +6,19 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.fits.results import FitResult, Run, RunInfo
 from crowdclust_app.storage import catalogue, runs
 from crowdclust_app.storage.failures import NotWritableError
 from crowdclust_app.storage.times import from_text, now, to_text
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 
 class NotStoredError(UserError):

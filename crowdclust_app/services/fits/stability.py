@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering import Crowdclustering
 
 UNSTABLE_BELOW = 0.6
 """A cluster that keeps less than this share of its items (mean best Jaccard) is called unstable (Hennig 2007)."""

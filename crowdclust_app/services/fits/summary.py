@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation import metrics
+from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
 from crowdclust_app.sampling.coverage import component_labels
 from crowdclust_app.sampling.plan import design_warnings
 from crowdclust_app.services.fits.verdicts import (
@@ -27,9 +28,6 @@ from crowdclust_app.services.fits.verdicts import (
     structure_sentence,
     worker_sentences,
 )
-
-if TYPE_CHECKING:
-    from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
 
 # Starts that end within this share of the best bound count as the same result.
 _SAME_BOUND = 1e-3

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
 from crowdclust_app.services.fits.stability import UNSTABLE_BELOW
 from crowdclust_app.services.workers.worker_rows import ALL_APART, ONE_GROUP, RANDOM, worker_rows
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
 
 # A gain of fewer standard errors than this is none.
 _SURE = 2.0

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.stages import StageInfo, category_path
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.categories import Categories, read_categories
-from crowdclust_app.services.fits.results import entropy_bits
+from crowdclust_app.services.fits.results import Run, entropy_bits
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.services.verify.verdicts import verified_items
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
 
 BETWEEN_NAMES = " / "
 

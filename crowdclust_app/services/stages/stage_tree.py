@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION, PlanSettings
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.stages import StageInfo, category_path
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import submitted_times
 from crowdclust_app.services.campaign.responses import read_tables
 from crowdclust_app.services.clusters.categories import Categories, read_categories
 from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
 from crowdclust_app.services.clusters.run_view import RunView, view_run
+from crowdclust_app.services.fits.results import RunInfo
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.leaf_clusters import run_below
 from crowdclust_app.services.stages.stages import FEWEST_ITEMS, default_plan, stage_list
 from crowdclust_app.storage import catalogue
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.campaign import PlanSettings
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import RunInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.stages import StageInfo, stage_name
-from crowdclust_app.sampling.plan import make_plan, plan_figures
+from crowdclust_app.sampling.plan import PlanFigures, make_plan, plan_figures
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.planning import plan_items
 from crowdclust_app.services.clusters.categories import read_categories
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.storage import catalogue, stages
+from crowdclust_app.storage.connection import Connection
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.sampling.plan import PlanFigures
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
-    from crowdclust_app.storage.connection import Connection
 
 FEWEST_ITEMS = 2
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.questions import AnswerKind, QuestionSet
-from crowdclust_app.inference.aggregators import LabelTable
-from crowdclust_app.inference.experts import GaussianProcessExperts
+from crowdclust_app.inference.aggregators import FitStep, LabelTable
+from crowdclust_app.inference.experts import GaussianProcessExperts, Learner
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-from crowdclust_app.services.verify.features import align_features
+from crowdclust_app.services.verify.features import Aligned, FeatureTable, align_features
 from crowdclust_app.services.verify.interview import question_set
 from crowdclust_app.services.verify.learner_fits import fit_learner, make_learner
 from crowdclust_app.services.verify.learning_results import Learnt, NextQuestion, describe
@@ -31,13 +31,7 @@ from crowdclust_app.services.verify.learning_settings import (
     unmark_gold,
 )
 from crowdclust_app.storage import questions
-
-if TYPE_CHECKING:
-    from crowdclust_app.inference.aggregators import FitStep
-    from crowdclust_app.inference.experts import GaussianProcessExperts, Learner
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.verify.features import Aligned, FeatureTable
-    from crowdclust_app.storage.connection import Connection
+from crowdclust_app.storage.connection import Connection
 
 __all__ = [
     "ActiveLearning",

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import METHODS, names_of
-from crowdclust_app.inference.aggregators import encode_labels, method_named
+from crowdclust_app.inference.aggregators import Aggregator, FitStep, LabelTable, encode_labels, method_named
 from crowdclust_app.inference.aggregators.columns import number_of
 from crowdclust_app.inference.aggregators.registry import warm_up
 from crowdclust_app.inference.aggregators.scoring import score
 from crowdclust_app.io.csvtext import write_table
-from crowdclust_app.io.label_tables import read_labels
+from crowdclust_app.io.label_tables import LabelRows, read_labels
 from crowdclust_app.io.tables import read_truth
 from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
 from crowdclust_app.services.fits.sources import unknown_columns_warning
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 if TYPE_CHECKING:
-    from crowdclust_app.inference.aggregators import Aggregator, FitStep, LabelTable
-    from crowdclust_app.io.label_tables import LabelRows
     from crowdclust_app.services.verify.features import Aligned, FeatureTable
 
 ALL = "all"

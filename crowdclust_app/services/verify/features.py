@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +20,10 @@ from crowdclust_app.io.feature_tables import read_features
 from crowdclust_app.io.images import scan_folder
 from crowdclust_app.io.onnx_model import VERSION as ONNX_VERSION
 from crowdclust_app.io.onnx_model import EmbeddingModel
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.fits.run_store import load_run
 from crowdclust_app.services.folders import cache_folder
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 MOST_COMPONENTS = 20
 """Directions in which photos differ most that are kept of their descriptors."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.errors import UserError
@@ -17,13 +16,10 @@ from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import LONGEST_SENTENCE, Answer, AnswerKind, Policy, QuestionSet
 from crowdclust_app.inference.aggregators import OnlineSBIC
 from crowdclust_app.sampling.asking import Asker
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.storage import catalogue, questions
+from crowdclust_app.storage.connection import Connection
 from crowdclust_app.storage.times import now
-
-if TYPE_CHECKING:
-    from crowdclust_app.inference.aggregators import OnlineSBIC
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.storage.connection import Connection
 
 PRIOR = (2.0, 1.0)
 PREVALENCE = 0.5

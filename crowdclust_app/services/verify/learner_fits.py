@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import no_convergence_warning
-from crowdclust_app.inference.experts import GaussianProcessExperts, LogisticExperts
-from crowdclust_app.services.verify.features import align_features
-
-if TYPE_CHECKING:
-    from crowdclust_app.inference.aggregators import FitStep, LabelTable
-    from crowdclust_app.inference.experts import Learner
-    from crowdclust_app.services.verify.features import Aligned, FeatureTable
+from crowdclust_app.inference.aggregators import FitStep, LabelTable
+from crowdclust_app.inference.experts import GaussianProcessExperts, Learner, LogisticExperts
+from crowdclust_app.services.verify.features import Aligned, FeatureTable, align_features
 
 RIDGE = 1.0
 """Precision of the weights of `experts`: with a few hundred items and dozens of features a weaker one learns by heart

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.questions import QuestionSet
 from crowdclust_app.inference.experts.next_question import best_items, entropy
+from crowdclust_app.services.verify.features import Aligned, FeatureTable
+from crowdclust_app.services.verify.learning_settings import LearningSettings
 from crowdclust_app.services.verify.verdicts import DECIDED_AT, IN, OUT, UNDECIDED
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.questions import QuestionSet
-    from crowdclust_app.services.verify.features import Aligned, FeatureTable
-    from crowdclust_app.services.verify.learning_settings import LearningSettings
 
 # Somebody who has not answered yet: the prior of the Gaussian process, Beta(3, 2), mode and standard deviation.
 _NEWCOMER, _NEWCOMER_SD = 2 / 3, 0.2

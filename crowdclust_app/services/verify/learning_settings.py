@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import names_of
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.decisions import decide, standing, take_back
 from crowdclust_app.services.progress_report import Progress
 from crowdclust_app.services.verify import features
+from crowdclust_app.services.verify.features import FeatureTable
 from crowdclust_app.services.verify.interview import question_set
 from crowdclust_app.storage import catalogue, questions
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.verify.features import FeatureTable
 
 PHOTOS, RUN, TABLE, MODEL = "photos", "run", "table", "model"
 SOURCES = (PHOTOS, RUN, TABLE, MODEL)

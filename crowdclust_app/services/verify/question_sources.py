@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdclust_app.domain.questions import QuestionSet
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_table
-from crowdclust_app.services.clusters.run_view import view_run
+from crowdclust_app.services.clusters.run_view import RunView, view_run
 from crowdclust_app.services.fits.run_store import load_run, run_list
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.questions import QuestionSet
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import RunView
 
 NEIGHBOURS = 12
 

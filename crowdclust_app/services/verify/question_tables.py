@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import Answer, AnswerKind, QuestionSet
+from crowdclust_app.inference.aggregators import Aggregator
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.exchange.result_tables import Table
 from crowdclust_app.services.verify.aggregating import INFERRED_HEADER, RELIABILITY_HEADER
 from crowdclust_app.services.verify.interview import answers, question_sets
 from crowdclust_app.services.verify.verdicts import fit_answers
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.inference.aggregators import Aggregator
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 LABELS, INFERRED, RELIABILITY = "labels.csv", "labels_inferred.csv", "reliability.csv"
 QUESTION_TABLES = (LABELS, INFERRED, RELIABILITY)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,12 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import Answer, AnswerKind, Policy, QuestionSet
-from crowdclust_app.inference.aggregators import encode_labels, method_named
+from crowdclust_app.inference.aggregators import Aggregator, encode_labels, method_named
 from crowdclust_app.sampling.expected_error import uncertainty_bound, uniform_bound
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.interview import PREVALENCE, PRIOR, answers, question_set, question_sets
-
-if TYPE_CHECKING:
-    from crowdclust_app.inference.aggregators import Aggregator
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
 
 IN, OUT, UNDECIDED = "in", "out", "undecided"
 DECIDED_AT = 0.8

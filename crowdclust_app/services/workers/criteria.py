@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.decisions import Decision
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.partitions.cluster_pair_counts import count_cluster_pairs
-from crowdclust_app.inference.crowdclustering.partitions.worker_groups import group_workers
+from crowdclust_app.inference.crowdclustering.partitions.worker_groups import WorkerGroups, group_workers
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.decisions import decide, standing
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering.partitions.worker_groups import WorkerGroups
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 GROUP_NAME = "group-name"
 LONGEST_NAME = 80

@@ -5,27 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import METHODS
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot
-from crowdclust_app.inference.crowdclustering.model.settings import resolved
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings, resolved
 from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
 from crowdclust_app.services.fits.fitting import compile_kernels
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
-    from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart
-    from crowdclust_app.services.fits.results import Run
 
 Floats = NDArray[np.float64]
 # The bound need not stand as still as at the end of a run to say where items belong.

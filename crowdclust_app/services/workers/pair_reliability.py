@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from crowdclust_app.domain.methods import names_of
 from crowdclust_app.domain.partition import DIFFERENT, SAME
 from crowdclust_app.io.csvtext import open_sheet, write_table
 from crowdclust_app.io.label_tables import LABEL_COLUMNS, LabelRows
-from crowdclust_app.io.tables import PAIR_COLUMNS, read_pairs, read_truth
+from crowdclust_app.io.tables import PAIR_COLUMNS, PairRecord, read_pairs, read_truth
 from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
 from crowdclust_app.services.fits.sources import unknown_columns_warning
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -34,9 +34,6 @@ from crowdclust_app.services.verify.aggregating import (
     aggregate_rows,
     reliability_figures,
 )
-
-if TYPE_CHECKING:
-    from crowdclust_app.io.tables import PairRecord
 
 CLASSES = (str(DIFFERENT), str(SAME))
 PAIRS_INFERRED_HEADER = ("item_a", "item_b", "label", "probability", "labels", "method")

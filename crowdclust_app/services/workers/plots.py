@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdclust_app.domain.plots import Curve, Curves, MatrixPlots
-
-if TYPE_CHECKING:
-    from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.clusters.run_view import RunView
 
 MOST_MATRICES = 40
 

@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.decisions import Decision
-from crowdclust_app.evaluation.agreement import pair_agreement
+from crowdclust_app.domain.response_table import ResponseTable
+from crowdclust_app.evaluation.agreement import PairAgreement, pair_agreement
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import assignment_records, campaign_figures, submitted_times
 from crowdclust_app.services.campaign.exclusions import exclusions
 from crowdclust_app.services.campaign.left_out import Exclusions
 from crowdclust_app.services.campaign.responses import read_table
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.workers.criteria import Criteria, find_criteria, group_names
 from crowdclust_app.services.workers.submitted_hits import SubmittedHits, repeated_hits, turns_of
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.evaluation.agreement import PairAgreement
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.fits.results import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.agreement import self_agreement
 from crowdclust_app.inference.crowdclustering.selection.prediction import score_table
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.left_out import Exclusions, LeftOut
 from crowdclust_app.services.exchange.result_tables import Fitted
+from crowdclust_app.services.fits.results import Run
 from crowdclust_app.storage import records
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.campaign.left_out import Exclusions, LeftOut
-    from crowdclust_app.services.fits.results import Run
 
 
 @dataclass(frozen=True, slots=True)

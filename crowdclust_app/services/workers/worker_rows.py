@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.selection.heldout_workers import WorkerScores
+from crowdclust_app.services.fits.results import FitResult, Run
 
 if TYPE_CHECKING:
-    from crowdclust_app.domain.response_table import ResponseTable
-    from crowdclust_app.inference.crowdclustering.selection.heldout_workers import WorkerScores
     from crowdclust_app.services.campaign.left_out import Exclusions
-    from crowdclust_app.services.fits.results import FitResult, Run
 
 RANDOM_BELOW = 0.1
 """Likeness to the clusters (1 the same, 0 what chance gives) under which a worker may have answered at random."""

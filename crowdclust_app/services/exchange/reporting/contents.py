@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.plots import Plot
 from crowdclust_app.domain.report import Block, Figure, Paragraph, Report, Section
 from crowdclust_app.io.atomic import write_text
 from crowdclust_app.io.report_html import report_html
+from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.counts import campaign_figures
 from crowdclust_app.services.clusters.categories import read_categories
 from crowdclust_app.services.clusters.embedding import DOUBT, SHOWN, colouring, embedding_plot
@@ -34,10 +35,6 @@ from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.workers.plots import confusion_grid, pareto_plot, rank_plot
 from crowdclust_app.version import __version__
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
 
 _STEPS = 9
 

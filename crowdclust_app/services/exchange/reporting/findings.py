@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.report import Block, DataTable, Facts, Paragraph, PhotoRow, ReportPhoto, Section, Sentences
 from crowdclust_app.io.thumbnails import thumbnail_jpeg
+from crowdclust_app.services.campaign.counts import CampaignFigures
+from crowdclust_app.services.clusters.run_view import ClusterRow, RunView
 from crowdclust_app.services.fits.verdicts import without_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crowdclust_app.services.campaign.counts import CampaignFigures
-    from crowdclust_app.services.clusters.run_view import ClusterRow, RunView
 
 PHOTOS_A_CLUSTER = 12
 MOST_GALLERIES = 60

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.domain.report import Facts, Paragraph, Section, Sentences
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.campaign import PlanSettings
-    from crowdclust_app.services.fits.results import Run
+from crowdclust_app.services.fits.results import Run
 
 _REFERENCES = (
     "R. Gomes, P. Welinder, A. Krause and P. Perona. Crowdclustering. Advances in Neural Information Processing "

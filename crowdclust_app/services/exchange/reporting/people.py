@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.report import Block, DataTable, Paragraph, Section
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.clusters.run_view import RunView
 from crowdclust_app.services.verify.interview import question_sets
 from crowdclust_app.services.verify.verdicts import IN, OUT, UNDECIDED, look_at_answers
 from crowdclust_app.services.workers.criteria import KIND_WORDS, block_words, find_criteria, group_names
-from crowdclust_app.services.workers.worker_rows import FLAG_REASONS
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.clusters.run_view import RunView
-    from crowdclust_app.services.workers.worker_rows import WorkerRow
+from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, WorkerRow
 
 MOST_WORKERS = 200
 """Workers beyond so many are left to workers.csv."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.report import DataTable, Paragraph, Section
-from crowdclust_app.services.stages.stage_tree import look_at_stages
-
-if TYPE_CHECKING:
-    from crowdclust_app.domain.cancellation import CancelToken
-    from crowdclust_app.services.campaign.campaigns import Campaign
-    from crowdclust_app.services.stages.stage_tree import CategoryNode, StageNode
+from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.stages.stage_tree import CategoryNode, StageNode, look_at_stages
 
 INDENT = "\u2003"  # an em space: it stays in a table cell
 

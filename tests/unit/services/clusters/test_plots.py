@@ -23,6 +23,7 @@ from crowdclust_app.services.clusters import categories, comparing, embedding
 from crowdclust_app.services.clusters import plots as plot_data
 from crowdclust_app.services.clusters.overview import load_overview
 from crowdclust_app.services.clusters.run_view import RunView, view_run
+from crowdclust_app.services.exchange import plot_files
 from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.run_store import load_run, run_list, save_run
@@ -124,7 +125,7 @@ def test_the_file_of_a_plot_says_what_its_colours_are_called(campaign: Campaign,
     header, rows = plot.table()
     assert header == ("item", "position_1", "position_2", "group", "group_name")
     assert {row[3:] for row in rows} == {(1, "Cluster 1"), (2, "$Birds$, שלום"), (3, "Cluster 3")}
-    files = plot_data.save_plot(plot, tmp_path / "named.png")
+    files = plot_files.save_plot(plot, tmp_path / "named.png")
     assert all(file.stat().st_size for file in files)
     doubt = embedding.embedding_plot(view, axes["x1"], axes["x2"], embedding.colouring(view, "doubt", state, {}))
     assert [row[3] for row in doubt.table()[1]] == LABELS[:11].tolist(), "the clusters are in the table all the same"
@@ -230,8 +231,8 @@ def test_starts_and_numbers_of_clusters_are_kept_with_a_run(campaign: Campaign) 
 
 def test_a_plot_is_written_as_pictures_and_numbers(campaign: Campaign, tmp_path: Path) -> None:
     view = view_of(campaign, made())
-    files = plot_data.save_plot(plot_data.embedding_plot(view), tmp_path / "new" / "figure 2.svg")
-    assert files == plot_data.files_of_plot(tmp_path / "new" / "figure 2.png")
+    files = plot_files.save_plot(plot_data.embedding_plot(view), tmp_path / "new" / "figure 2.svg")
+    assert files == plot_files.files_of_plot(tmp_path / "new" / "figure 2.png")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
         "figure 2.csv",
         "figure 2.png",
@@ -246,7 +247,7 @@ def test_a_plot_is_written_as_pictures_and_numbers(campaign: Campaign, tmp_path:
     assert [float(row["fisher_axis_1"]) for row in rows] == pytest.approx(view.fisher[:11, 0].tolist())
     (tmp_path / "file").touch()
     with pytest.raises(UserError):
-        plot_data.save_plot(plot_data.embedding_plot(view), tmp_path / "file" / "x.png")
+        plot_files.save_plot(plot_data.embedding_plot(view), tmp_path / "file" / "x.png")
 
 
 def test_the_screens_read_what_the_lead_decided(campaign: Campaign) -> None:
