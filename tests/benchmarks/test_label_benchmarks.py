@@ -120,9 +120,9 @@ def test_a_judge_takes_streams_as_they_came_and_is_undecided_where_votes_tie() -
     made = simulate_regular(60, 6, 6, (4.0, 3.0), 0)
     labels = SimulatedLabels(60, 60, made.labels.task, made.labels.worker, made.labels.label, arrived=True)
     streams = [judge(labels, "sbic-fast", (4.0, 3.0), seed).scores for seed in (0, 1)]
-    assert np.array_equal(*streams)
+    assert np.array_equal(*streams)  # type: ignore[arg-type]
     mixed = [judge(made.labels, "sbic-fast", (4.0, 3.0), seed).scores for seed in (0, 1)]
-    assert not np.allclose(*mixed)
+    assert not np.allclose(*mixed)  # type: ignore[arg-type]
     votes = np.bincount(labels.task, weights=2.0 * labels.label - 1)
     found = judge(labels, "majority", (2.0, 1.0), 0)
     assert np.array_equal(np.sign(found.scores), np.sign(votes))

@@ -60,7 +60,7 @@ def _who_waits() -> Hashable:
     """The place in a test from which the event loop is run."""
     frame = sys._getframe(1)
     while frame is not None and TESTS not in frame.f_code.co_filename:
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None if frame is None else (id(frame), frame.f_lasti)
 
 

@@ -275,8 +275,8 @@ def test_the_next_sets_photos_are_loaded_ahead(open_window: OpenWindow, campaign
     person = Person(open_window(campaign_file, "annotate"))
     person.sign_in("Ada")
     person.settle()
-    hits = person.window.campaign.hits()  # type: ignore[union-attr]
-    items = {item.number: item for item in person.window.campaign.items()}  # type: ignore[union-attr]
+    hits = person.window.campaign.hits()
+    items = {item.number: item for item in person.window.campaign.items()}
     kept = {key[0] for key in person.window.pictures._kept}
     assert {items[number].content_hash for number in hits[1].items} <= kept
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,14 +77,14 @@ def test_a_chart_can_be_drawn_anew_again_and_again(qtbot: QtBot) -> None:
     chart.show()
     x = np.arange(1.0, 9.0)
     for turn in range(40):
-        spread = ("bars", "band", "ellipses")[turn % 3]
+        spread: Any = ("bars", "band", "ellipses")[turn % 3]
         chart.show_series(
             ChartSeries(
                 f"Turn {turn}", "x", "y", x, np.sin(x + turn), tuple("abcdefgh"), error=x / 9, across=x / 9,
                 spread=spread, names=tuple("abcdefgh") if spread == "ellipses" else (), ground=(0.0, "ground"),
                 uprights=((3.0, "here"), (4.0, "")), lines=(ChartLine(x, np.cos(x)),), square=turn % 2 == 0,
                 headline=turn % 2 == 1,
-            )  # type: ignore[arg-type]
+            )
         )  # fmt: skip
         chart.resize(300 + 7 * turn, 260 + turn % 5)
         chart.setVisible(turn % 5 != 0)

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, open_window, part, settle
+from sorted_campaign import click, content_of, make_campaign, open_window, part, settle
 
 from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.clusters.row_menu import RowAction
@@ -39,9 +39,7 @@ def window(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
 
 
 def content(window: MainWindow) -> ClustersContent:
-    found = window.current_screen.content  # type: ignore[union-attr]
-    assert isinstance(found, ClustersContent)
-    return found
+    return content_of(window, ClustersContent)
 
 
 def stored(window: MainWindow) -> Categories:
@@ -161,7 +159,7 @@ def test_chosen_photos_are_moved_by_keys_and_put_back_by_the_menu(qtbot: QtBot, 
     assert (found[1].gone, found[2].moved) == (2, 2)
     assert "2 moved here" in figures(found[2])
     assert screen.album.moved == frozenset(items)
-    assert "moved there by the lead" in part(window, "inspector-category").text()  # type: ignore[attr-defined]
+    assert "moved there by the lead" in part(window, "inspector-category").text()
     choose_in_menu(window, 1, "Move 2 chosen photos here")
     assert screen.album.moved == frozenset()
     qtbot.keyClick(rows, Qt.Key.Key_Z, CTRL)

@@ -51,7 +51,7 @@ def test_models_keep_qts_rules(qapp: QApplication, overview: CampaignOverview) -
     assert photos.index(0, 0).data() == album.line(int(overview.view.clusters[0].items[0]))
     assert "Run 1" in runs.index(0, 0).data()
     for model in (rows, photos, turns, runs):
-        model.show(())  # type: ignore[attr-defined]
+        model.show(())
         assert model.rowCount() == 0
     assert len(testers) == 4
     jobs.shutdown()

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QListView, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, drag, make_campaign, move, open_window, part, settle, sort_some
+from sorted_campaign import click, content_of, drag, make_campaign, move, open_window, part, settle, sort_some
 from user_actions import PATIENCE, busy
 
 from crowdclust_app.gui import theme
@@ -48,10 +48,7 @@ def looking(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
 
 
 def screen_of(window: MainWindow) -> ClustersContent:
-    screen = window.current_screen
-    assert isinstance(screen, LateScreen)
-    assert isinstance(screen.content, ClustersContent)
-    return screen.content
+    return content_of(window, ClustersContent)
 
 
 def run_quickly(qtbot: QtBot, window: MainWindow, seed: int = 0) -> None:
@@ -106,7 +103,7 @@ def test_without_responses_the_one_button_leads_to_sorting(qtbot: QtBot, tmp_pat
     assert button.isVisible()
     assert not part(window, "run-button").isVisible()
     shown: list[str] = []
-    screen_of(window).shell.show_screen = shown.append  # type: ignore[method-assign]
+    screen_of(window).shell.show_screen = shown.append  # type: ignore[assignment, method-assign]
     click(qtbot, button)
     assert shown == ["annotate"]
 

@@ -18,7 +18,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QListView, QPushButton, QSlider, QSpinBox, QTableView
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, open_window, part, settle
+from sorted_campaign import click, content_of, make_campaign, open_window, part, settle
 from user_actions import PATIENCE
 
 from crowdclust_app.gui.clusters import run_panel
@@ -67,9 +67,7 @@ def window(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
 
 
 def content(window: MainWindow) -> ClustersContent:
-    found = window.current_screen.content  # type: ignore[union-attr]
-    assert isinstance(found, ClustersContent)
-    return found
+    return content_of(window, ClustersContent)
 
 
 def open_made(qtbot: QtBot, folder: Path, labels: np.ndarray, dimensions: int = 3) -> MainWindow:
@@ -161,7 +159,7 @@ def test_clusters_stand_beside_known_categories_in_the_leads_order(qtbot: QtBot,
     column = int(view.labels[0]) - 1
     cell(window, qtbot, "known-table", 2, column)
     assert set(screen.gallery.grid.items) == {0, 4, 8, 12, 16, 20}
-    assert part(window, "gallery-heading", QLabel).text() == f"known as red, in cluster {column + 1}"  # type: ignore[attr-defined]
+    assert part(window, "gallery-heading", QLabel).text() == f"known as red, in cluster {column + 1}"
     qtbot.keyClick(table, Qt.Key.Key_Up, ALT)
     settle(window)
     click(qtbot, part(window, "known-up"))
@@ -196,7 +194,7 @@ def test_known_categories_are_loaded_from_a_table(
     click(qtbot, button)
     settle(window)
     assert not button.isVisible()
-    assert part(window, "known-table", QTableView).model().rowCount() == 4  # type: ignore[attr-defined]
+    assert part(window, "known-table", QTableView).model().rowCount() == 4
     assert box.model().item(box.findText("Known category")).isEnabled()  # type: ignore[attr-defined]
 
 
@@ -274,7 +272,7 @@ def test_starts_stand_beside_each_other(qtbot: QtBot, window: MainWindow) -> Non
     content(window).show_run(2)
     settle(window)
     content(window).show_tab("starts")
-    table = part(window, "starts-table", QTableView).model()  # type: ignore[attr-defined]
+    table = part(window, "starts-table", QTableView).model()
     assert [[table.index(row, column).data() for column in range(5)] for row in range(2)] == [
         ["1", "-13.0", "0.5", "–", "–"],
         ["2", "-12.5", "best", "–", "–"],
@@ -333,7 +331,7 @@ def test_few_clusters_and_very_many(qtbot: QtBot, tmp_path: Path, n_clusters: in
         screen.views.restore({"colour": key})
         window.grab()
     assert len(screen.gallery.category_rows) == n_clusters
-    assert part(window, "cluster-rows", QListView).model().rowCount() == n_clusters  # type: ignore[attr-defined]
+    assert part(window, "cluster-rows", QListView).model().rowCount() == n_clusters
     screen.gallery.show_doubtful()
     settle(window)
     screen.menu.name_current()
@@ -399,7 +397,7 @@ def test_a_run_can_be_cancelled_in_every_phase(
         if phase == "storing":
             from crowdclust_app.services.fits import campaign_fits
 
-            fit = campaign_fits.fit_table
+            fit = campaign_fits.fit_table  # type: ignore[attr-defined]
 
             def fitted(*given: Any) -> Any:
                 found = fit(*given)
@@ -425,7 +423,7 @@ def test_a_run_can_be_cancelled_in_every_phase(
 def test_ten_thousand_photos_are_scrolled_through_without_loading_them_all(qtbot: QtBot, tmp_path: Path) -> None:
     window = open_made(qtbot, tmp_path, np.ones(10_000, dtype=np.int64))
     screen = content(window)
-    names = screen.album.view.item_names  # type: ignore[union-attr]
+    names = screen.album.view.item_names
     blocked = threading.Event()
     for _ in range(2):  # both threads that read photos
         window.jobs.start("decode", lambda _progress, _cancel: blocked.wait(PATIENCE / 1000))
@@ -456,7 +454,7 @@ def test_stability_is_shown_where_a_run_says_it(qtbot: QtBot, window: MainWindow
         summary = {**view.run.result.summary, "stability": found}
         told = replace(view.run, result=replace(view.run.result, summary=summary))
         assert "0.75 (lowest 0.50)" in summary_in_words(told)
-        rows = category_rows(replace(view, run=told), screen.deciding.categories)  # type: ignore[arg-type]
+        rows = category_rows(replace(view, run=told), screen.deciding.categories)
         assert (rows[0].stability, rows[1].stability) == (0.5, 1.0)
         assert "stability 0.50" in figures(rows[0])
 

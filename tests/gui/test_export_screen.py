@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QTableView
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, open_window, part, settle
+from sorted_campaign import click, content_of, make_campaign, open_window, part, settle
 from user_actions import PATIENCE
 
 from crowdclust_app.domain.fit_settings import FitSettings
@@ -60,10 +60,7 @@ def state(window: MainWindow) -> str:
 
 def test_the_exported_clusters_are_those_on_screen(qtbot: QtBot, copy: Path, tmp_path: Path) -> None:
     window = open_window(qtbot, copy, "clusters")
-    assert window.current_screen is not None
-    assert window.current_screen.name == "clusters"
-    clusters = window.current_screen.content
-    assert isinstance(clusters, ClustersContent)
+    clusters = content_of(window, ClustersContent)
     view = clusters.album.view
     assert view is not None
     shown = {view.item_names[i]: row.number for row in view.clusters for i in row.items.tolist()}

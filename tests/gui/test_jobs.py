@@ -262,7 +262,9 @@ def test_one_callbacks_fault_does_not_lose_the_others(jobs: Jobs, qtbot: QtBot) 
 
 def test_closing_waits_for_what_is_being_stored_and_cancels_the_rest(qtbot: QtBot) -> None:
     jobs = Jobs()
-    stored, fitted, go = [], [], threading.Event()
+    stored: list[Any] = []
+    fitted: list[Any] = []
+    go = threading.Event()
     jobs.start("database", lambda _p, _t: go.wait(PATIENCE / 1000), essential=True)
     for number in range(5):
         jobs.start("database", lambda _p, _t, number=number: stored.append(number), essential=True)

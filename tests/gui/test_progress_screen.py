@@ -11,11 +11,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, open_window, part, settle, sort_some
+from sorted_campaign import click, content_of, make_campaign, open_window, part, settle, sort_some
 from user_actions import PATIENCE
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.number_box import NumberBox
 from crowdclust_app.gui.progress.content import OpenModel, ProgressContent
 from crowdclust_app.gui.window import MainWindow
@@ -32,14 +31,11 @@ def sorted_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(sorted_once: Path, tmp_path: Path) -> Path:
-    return shutil.move(shutil.copytree(sorted_once.parent, tmp_path / "c"), tmp_path / "d") / sorted_once.name
+    return Path(shutil.move(shutil.copytree(sorted_once.parent, tmp_path / "c"), tmp_path / "d")) / sorted_once.name
 
 
 def content(window: MainWindow) -> ProgressContent:
-    screen = window.current_screen
-    assert isinstance(screen, LateScreen)
-    assert isinstance(screen.content, ProgressContent)
-    return screen.content
+    return content_of(window, ProgressContent)
 
 
 def figure(window: MainWindow, key: str) -> str:
@@ -61,7 +57,7 @@ def test_the_figures_are_those_of_the_campaign(qtbot: QtBot, path: Path) -> None
     shown = content(window)
     for chart in (shown.rank, shown.share, shown.days):
         assert chart.series is not None
-    assert [name.split(":")[0] for name in shown.rank.series.words] == ["Ann", "Bo", "Lump"]  # type: ignore[union-attr]
+    assert [name.split(":")[0] for name in shown.rank.series.words] == ["Ann", "Bo", "Lump"]
 
 
 def test_more_sets_and_people_are_added_and_said(qtbot: QtBot, path: Path) -> None:

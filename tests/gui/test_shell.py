@@ -37,7 +37,7 @@ HEAVY = {"numba", "scipy", "pyqtgraph", "sqlalchemy", "PIL"}
 def press(
     window: MainWindow, key: Qt.Key | str, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
 ) -> None:
-    QTest.keyClick(window.focusWidget() or window, key, modifiers)
+    QTest.keyClick(window.focusWidget() or window, key, modifiers)  # type: ignore[arg-type]
 
 
 def front(window: MainWindow) -> str:
@@ -231,7 +231,7 @@ def test_exceptions_of_any_thread_reach_the_error_bar(open_window: OpenWindow, m
         try:
             raise KeyError("fell in the window")
         except KeyError:
-            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+            sys.excepthook(*sys.exc_info())
         QApplication.processEvents()
         assert "fell in the window" in find(window, QPlainTextEdit, "error-details").toPlainText()
     finally:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, open_window, part, settle
+from sorted_campaign import click, content_of, make_campaign, open_window, part, settle
 from user_actions import Person, press_button, wait_until
 
 from crowdclust_app.domain.campaign import PlanSettings
@@ -107,9 +107,7 @@ def opened(qtbot: QtBot, path: Path, screen: str = "stages") -> MainWindow:
 
 
 def screen_of(window: MainWindow) -> StagesContent:
-    content = window.current_screen.content  # type: ignore[union-attr]
-    assert isinstance(content, StagesContent)
-    return content
+    return content_of(window, StagesContent)
 
 
 def states(window: MainWindow) -> dict[str, str]:
@@ -143,7 +141,7 @@ def press(
 
 
 def text(window: MainWindow, name: str) -> str:
-    return part(screen_of(window), name, QLabel).text()  # type: ignore[attr-defined]
+    return part(screen_of(window), name, QLabel).text()
 
 
 def test_the_tree_tells_clusters_sizes_and_what_became_of_them(tree_window: MainWindow) -> None:
@@ -191,7 +189,7 @@ def test_a_cluster_is_subdivided_with_the_keyboard_alone(window: MainWindow, pat
     assert part(content, "split-m", QSpinBox).value() == 6  # no more than there are  # type: ignore[attr-defined]
     assert text(window, "split-figure-hits") == "1"
     assert "All 6 photos fit into one HIT" in text(window, "split-warning")
-    assert content.details.photos.items == tuple(row_of(window, "all/1").category.items)  # type: ignore[union-attr]
+    assert content.details.photos.items == tuple(row_of(window, "all/1").category.items)
     press(window, Qt.Key.Key_S, CTRL)
     press(window, "4")
     press(window, Qt.Key.Key_Tab)
@@ -200,7 +198,7 @@ def test_a_cluster_is_subdivided_with_the_keyboard_alone(window: MainWindow, pat
     # consequences follow what is typed: 6 photos in 4 HITs each of 4, for 3 workers
     assert text(window, "split-figure-hits") == "6"
     assert text(window, "split-figure-assignments") == "18"
-    assert part(content, "subdivide", QPushButton).text() == "Subdivide into 6 HITs"  # type: ignore[attr-defined]
+    assert part(content, "subdivide", QPushButton).text() == "Subdivide into 6 HITs"
     press(window, Qt.Key.Key_Return)
     assert states(window)["all/1"] == "no answers yet"
     assert row_of(window, "all/1").hits == "0 of 6"
@@ -215,7 +213,7 @@ def test_a_stage_is_sorted_run_and_shown(qtbot: QtBot, window: MainWindow, path:
     click_row(qtbot, window, "all/3")
     content = screen_of(window)
     for name, value in (("split-m", 4), ("split-v", 4), ("split-r", 2)):
-        part(content, name, QSpinBox).setValue(value)  # type: ignore[attr-defined]
+        part(content, name, QSpinBox).setValue(value)
     wait_until(lambda: not content.details.form._later.isActive())
     settle(window)
     click(qtbot, part(content, "subdivide"))
@@ -312,8 +310,7 @@ def test_a_removed_stage_cannot_come_back_where_another_is(tree_window: MainWind
 
 def test_from_clusters_to_the_stage_and_back(qtbot: QtBot, path: Path) -> None:
     window = opened(qtbot, path, "clusters")
-    clusters = window.current_screen.content  # type: ignore[union-attr]
-    assert isinstance(clusters, ClustersContent)
+    clusters = content_of(window, ClustersContent)
     titles = [action.title for action in clusters.menu.actions]
     clusters.menu.actions[titles.index("Subdivide this cluster")].call(3)
     settle(window)
@@ -324,7 +321,7 @@ def test_from_clusters_to_the_stage_and_back(qtbot: QtBot, path: Path) -> None:
     press(window, Qt.Key.Key_Escape)
     assert content.tree.hasFocus()
     press(window, Qt.Key.Key_O, CTRL | Qt.KeyboardModifier.ShiftModifier)
-    assert isinstance(window.current_screen.content, ClustersContent)  # type: ignore[union-attr]
+    content_of(window, ClustersContent)
     assert window.recall(RUN_SHOWN) == 1
     # and with a key, for the cluster whose photos have the keys
     settle(window)
@@ -340,13 +337,12 @@ def test_the_run_of_a_stage_is_shown_in_clusters(tree_window: MainWindow) -> Non
     content.choose(row_of(tree_window, "all/1"))
     content.open_in_clusters()
     settle(tree_window)
-    clusters = tree_window.current_screen.content  # type: ignore[union-attr]
-    assert isinstance(clusters, ClustersContent)
-    assert part(clusters, "clusters-title", QLabel).text().startswith("Run 2 of all/1: 2 clusters")  # type: ignore[attr-defined]
+    clusters = content_of(tree_window, ClustersContent)
+    assert part(clusters, "clusters-title", QLabel).text().startswith("Run 2 of all/1: 2 clusters")
     assert clusters.overview is not None
     assert clusters.overview.view is not None
     assert len(clusters.overview.view.item_names) == 6
-    assert part(clusters, "run-button", QPushButton).text() == "Run all/1"  # type: ignore[attr-defined]
+    assert part(clusters, "run-button", QPushButton).text() == "Run all/1"
 
 
 def test_stages_stay_with_their_run_and_the_screen_says_so(tree_window: MainWindow, tree_path: Path) -> None:
@@ -364,7 +360,7 @@ def test_stages_stay_with_their_run_and_the_screen_says_so(tree_window: MainWind
     runs.setFocus()
     QTest.keyClick(runs, Qt.Key.Key_Up)
     settle(tree_window)
-    if content.model.rows[0].stage.view.run.number == 1:  # type: ignore[union-attr]
+    if content.model.rows[0].stage.view.run.number == 1:
         runs.activated.emit(runs.findData(again.number))
         settle(tree_window)
     found = states(tree_window)
@@ -436,5 +432,5 @@ def test_somebody_who_sorts_meets_the_sets_of_a_stage_like_any_other(window: Mai
     with Campaign.open(path) as campaign:
         assert [response.worker for response in read_responses(campaign, "all/1")] == ["Ann"]
     # nothing of stages or clusters is told to who sorts
-    words = [label.text() for label in window.current_screen.findChildren(QLabel) if label.isVisible()]  # type: ignore[union-attr]
+    words = [label.text() for label in window.current_screen.findChildren(QLabel) if label.isVisible()]
     assert not [text for text in words if "all/1" in text or "stage" in text.casefold() or "cluster" in text.casefold()]

@@ -10,13 +10,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
-from sorted_campaign import ask_some, click, make_campaign, move, open_window, part, settle
+from sorted_campaign import ask_some, click, content_of, make_campaign, move, open_window, part, settle
 from user_actions import PATIENCE, busy
 
 from crowdclust_app.domain.methods import verify_names
 from crowdclust_app.domain.questions import AnswerKind, Policy
+from crowdclust_app.gui.clusters.content import ClustersContent
 from crowdclust_app.gui.jobs import LANES
-from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.verify.content import VerifyContent
 from crowdclust_app.gui.verify.methods import MethodsModel
 from crowdclust_app.gui.window import MainWindow
@@ -46,10 +46,7 @@ def path(fitted: Path, tmp_path: Path) -> Path:
 
 
 def content(window: MainWindow) -> VerifyContent:
-    screen = window.current_screen
-    assert isinstance(screen, LateScreen)
-    assert isinstance(screen.content, VerifyContent)
-    return screen.content
+    return content_of(window, VerifyContent)
 
 
 def words(window: MainWindow, name: str) -> str:
@@ -345,7 +342,7 @@ def test_the_model_keeps_qts_rules(qapp: QApplication, path: Path) -> None:
 
 def test_a_cluster_is_verified_from_the_clusters_screen(qtbot: QtBot, path: Path) -> None:
     window = open_window(qtbot, path, "clusters")
-    clusters = window.current_screen.content  # type: ignore[union-attr]
+    clusters = content_of(window, ClustersContent)
     settle(window)
     place = clusters.gallery.rows.current_place or clusters.gallery.category_rows[0].place
     qtbot.keyClick(window, Qt.Key.Key_V, CTRL | Qt.KeyboardModifier.ShiftModifier)

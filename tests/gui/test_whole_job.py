@@ -68,7 +68,8 @@ def make_the_campaign(window: MainWindow, folder: Path, file: Path, monkeypatch:
         QTest.keyClicks(box, str(value))
         QTest.keyClick(box, Qt.Key.Key_Tab)
     QTest.keyClicks(find(window, QPlainTextEdit, "instructions"), "Group what looks alike to you.")
-    later = window.screen_named("new")._later  # the figures follow a moment after the last key
+    # the figures follow a moment after the last key
+    later = window.screen_named("new")._later  # type: ignore[attr-defined]
     wait_until(lambda: not later.isActive())
     settle(window)
     press_button(window, "create-campaign")

@@ -13,10 +13,9 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QTableView
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, move, open_window, part, settle
+from sorted_campaign import click, content_of, make_campaign, move, open_window, part, settle
 
 from crowdclust_app.domain.fit_settings import FitSettings
-from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.theme import luminance
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.workers.content import WorkersContent
@@ -42,10 +41,7 @@ def window(qtbot: QtBot, fitted: Path, tmp_path: Path) -> MainWindow:
 
 
 def screen_of(window: MainWindow) -> WorkersContent:
-    screen = window.current_screen
-    assert isinstance(screen, LateScreen)
-    assert isinstance(screen.content, WorkersContent)
-    return screen.content
+    return content_of(window, WorkersContent)
 
 
 def column(table: QTableView, number: int) -> list[str]:

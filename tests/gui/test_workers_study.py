@@ -13,14 +13,13 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu, QProgressBar, QPushButton
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, open_window, part
+from sorted_campaign import click, content_of, make_campaign, open_window, part
 from user_actions import busy, press_button, settle, text_of, wait_until
 
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.plots import Points
 from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.gui.jobs import LANES
-from crowdclust_app.gui.late_screen import LateScreen
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.gui.wording import signed
 from crowdclust_app.gui.workers.content import WorkersContent
@@ -49,10 +48,7 @@ def window(qtbot: QtBot, demo: Path, tmp_path: Path) -> MainWindow:
 
 
 def screen_of(window: MainWindow) -> WorkersContent:
-    screen = window.current_screen
-    assert isinstance(screen, LateScreen)
-    assert isinstance(screen.content, WorkersContent)
-    return screen.content
+    return content_of(window, WorkersContent)
 
 
 def cell(screen: WorkersContent, worker: str, column: int) -> str:
@@ -388,7 +384,7 @@ def test_every_chart_can_be_saved(
     assert (tmp_path / "rank.png").stat().st_size > 1000
     rows = (tmp_path / "rank.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0] == "line,rank_of_the_worker,value,spread"
-    assert len(rows) == 1 + len(rank.series.x)  # type: ignore[union-attr]
+    assert len(rows) == 1 + len(rank.series.x)
     press_button(window, "worker-page-trust")
     gains = screen.side.trust.gains.figure()
     assert isinstance(gains, Points)
@@ -412,10 +408,10 @@ def test_in_a_run_of_one_cluster_nobody_is_held_against_a_random_worker(qtbot: Q
     )
     page.show_workers((row,), run.result)
     assert page.chart.accessibleName() == ONE_CLUSTER
-    words, gains = predicted_words(row, SimpleNamespace(run=run))
+    words, gains = predicted_words(row, SimpleNamespace(run=run))  # type: ignore[arg-type]
     assert "held-out pairs predicted rightly" in words
     assert gains == ()
     run.result.labels = np.array([1, 2, 0])
-    assert len(predicted_words(row, SimpleNamespace(run=run))[1]) == 2
+    assert len(predicted_words(row, SimpleNamespace(run=run))[1]) == 2  # type: ignore[arg-type]
     page.show_workers((row,), run.result)
     assert page.chart.accessibleName() == "Nothing was held out in this run."

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QLabel
 from pytestqt.qtbot import QtBot
-from sorted_campaign import click, make_campaign, part, settle
+from sorted_campaign import click, content_of, make_campaign, part, settle
 
 from crowdclust_app.domain.campaign import Worker
 from crowdclust_app.domain.questions import AnswerKind
@@ -30,9 +30,7 @@ def sorters(campaign: Campaign) -> list[Worker]:
 
 
 def content(window: MainWindow) -> VerifyContent:
-    found = window.current_screen.content  # type: ignore[union-attr]
-    assert isinstance(found, VerifyContent)
-    return found
+    return content_of(window, VerifyContent)
 
 
 def words(window: MainWindow, name: str) -> str:

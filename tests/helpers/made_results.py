@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from crowdclust_app.services.fits.results import FitResult
@@ -27,7 +29,7 @@ def result(seed: int, n: int = 12, j: int = 1, k: int = 3, d: int = 2) -> FitRes
         "confusion": (j, k, k),
         "confusion_bound": (j, k, k),
     }
-    arrays = {name: generator.normal(size=shape) for name, shape in shapes.items()}
+    arrays: dict[str, Any] = {name: generator.normal(size=shape) for name, shape in shapes.items()}
     for name in ("position_variances", "weight_variances", "bias_variances", "responsibilities", "mixing"):
         arrays[name] = np.abs(arrays[name])
     arrays["responsibilities"] /= arrays["responsibilities"].sum(axis=1, keepdims=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image
@@ -17,6 +18,8 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.questions import AnswerKind
 from crowdclust_app.domain.sorting import Action, ActionKind
+from crowdclust_app.gui.late_screen import LateScreen
+from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
@@ -25,6 +28,8 @@ from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.verify.interview import Interview, question_set
 
 N = 24
+W = TypeVar("W", bound=QWidget)
+C = TypeVar("C", bound=ScreenContent)
 COLOURS = ((200, 60, 40), (60, 90, 200), (70, 160, 80), (230, 200, 60))
 WORKERS = ("Ann", "Bo", "Lump")
 
@@ -83,6 +88,14 @@ def open_window(qtbot: QtBot, path: Path, screen: str, size: tuple[int, int] = (
     return window
 
 
+def content_of(window: MainWindow, kind: type[C]) -> C:
+    """What fills the screen at the front."""
+    screen = window.current_screen
+    assert isinstance(screen, LateScreen)
+    assert isinstance(screen.content, kind)
+    return screen.content
+
+
 def settle(window: MainWindow) -> None:
     """Let all work under way come to its end, and everything be drawn."""
     assert window.jobs.wait(PATIENCE)
@@ -92,7 +105,7 @@ def settle(window: MainWindow) -> None:
     QApplication.processEvents()
 
 
-def part(window: QWidget, name: str, kind: type[QWidget] = QWidget) -> QWidget:
+def part(window: QWidget, name: str, kind: type[W] = QWidget) -> W:  # type: ignore[assignment]
     """The widget of this name, as a person would find it: it has to be there once."""
     (found,) = window.findChildren(kind, name)
     return found

@@ -95,7 +95,7 @@ def press_button(root: QWidget, name: str) -> None:
 def text_of(root: QWidget, name: str) -> str:
     """What a label or button says."""
     for kind in (QLabel, QAbstractButton, QLineEdit):
-        found = root.findChild(kind, name)
+        found: Any = root.findChild(kind, name)
         if found is not None:
             return str(found.text())
     raise AssertionError(f"nothing is called {name}")
@@ -162,7 +162,7 @@ class Person:
             QApplication.processEvents()
         QTest.mouseRelease(self.grid, LEFT, modifiers, stops[-1])
 
-    def key(self, key: Qt.Key | str, modifiers: Qt.KeyboardModifier = NO) -> None:
+    def key(self, key: Any, modifiers: Qt.KeyboardModifier = NO) -> None:
         """Press a key where the keyboard is."""
         target = self.window.focusWidget() or self.grid
         QTest.keyClick(target, key, modifiers)
@@ -180,5 +180,5 @@ class Person:
         from crowdclust_app.services.annotate import annotation
 
         self.settle()
-        session = self.window.screen_named("annotate")._session
+        session = self.window.screen_named("annotate")._session  # type: ignore[attr-defined]
         return annotation.log(self.window.campaign, session.assignment)

@@ -48,7 +48,7 @@ def style_axis(axis: pg.AxisItem, words: str, palette: QPalette, font: QFont) ->
         label_axis(axis, words, palette)
 
 
-class ChartAxis(pg.AxisItem):
+class ChartAxis(pg.AxisItem):  # type: ignore[misc]
     """An axis of round figures, without a line of its own.
 
     Parameters

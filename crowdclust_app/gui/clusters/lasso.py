@@ -15,7 +15,7 @@ FEWEST_PIXELS = 3
 """A lasso's outline gets a point each time the pointer has moved so far; it stays short, and smooth to the eye."""
 
 
-class LassoBox(pg.ViewBox):
+class LassoBox(pg.ViewBox):  # type: ignore[misc]
     """A view of a plot in which a drag with the left button draws an outline.
 
     Signals

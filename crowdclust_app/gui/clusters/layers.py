@@ -59,7 +59,7 @@ def _atlas(stamps: Sequence[Stamp], ratio: float) -> tuple[QPixmap, int]:
     return atlas, side
 
 
-class PointsLayer(pg.GraphicsObject):
+class PointsLayer(pg.GraphicsObject):  # type: ignore[misc]
     """Points of any number, each with one of a few looks.
 
     Points with NaN are not drawn; later ones lie over earlier ones.

@@ -15,7 +15,7 @@ SILENT = Watch()
 
 
 def margins(labels: SimulatedLabels) -> Floats:
-    return np.bincount(labels.task, weights=2.0 * labels.label - 1.0, minlength=labels.n_tasks)
+    return np.bincount(labels.task, weights=2.0 * labels.label - 1.0, minlength=labels.n_tasks)  # type: ignore[return-value]
 
 
 def crowd(most: int = 300, seed: int = 4) -> SimulatedCrowd:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ class Judge:
         self.calls.append((method, prior, seed, rough))
         self.given.append(labels)
         scores = np.bincount(labels.task, weights=2.0 * labels.label - 1.0, minlength=labels.n_tasks)
-        return Verdicts(scores * {"against": -1, "mute": 0}.get(method, 1), 0.25)
+        return Verdicts(scores * {"against": -1, "mute": 0}.get(method, 1), 0.25)  # type: ignore[arg-type]
 
 
 def a_set(name: str = "rte") -> KnownSet:
@@ -67,7 +68,7 @@ def test_an_oracle_weighs_workers_by_what_they_are_worth() -> None:
     assert scores[1] == 0
 
 
-def sampling(**changes: object) -> Sampling:
+def sampling(**changes: Any) -> Sampling:
     plain = Sampling(
         ("majority", "slow", "against"), (0, 1), ("majority", "slow"), 40, 5, uniform=(3, 6), uncertainty=(3, 6),
         labels_per_fit=10, slow=frozenset({"slow"}), slow_labels_per_fit=20,

@@ -102,7 +102,7 @@ def test_predictions_are_marked_by_word_and_dashes_and_sorted(qtbot: QtBot, lear
     qtbot.keyClick(lead.wall, "g")
     assert words(learnt, "photo-about") == "Only a photo of this question set can be gold"
     click(qtbot, part(learnt, "side-aggregators"))
-    assert lead.wall.positions == lead.verification.disputed  # type: ignore[union-attr]
+    assert lead.wall.positions == lead.verification.disputed
     assert not part(learnt, "show-not-asked").isVisible()
 
 
@@ -144,7 +144,7 @@ def test_the_next_question_is_what_the_desk_says_and_undo_brings_it_back(qtbot: 
     assert page.photo.item == asked[-1]
     assert len([1 for answer in answers(campaign, 1) if answer.worker == zoe.number]) == 2
     # what was answered has been learnt from meanwhile
-    assert not work.desk.stale()  # type: ignore[union-attr]
+    assert not work.desk.stale()
 
 
 def test_the_first_question_is_the_least_certain_photo(qtbot: QtBot, learnt: MainWindow) -> None:

@@ -118,7 +118,7 @@ def test_plots_are_figures_that_a_notebook_shows(data: SimulatedResponses, model
         cc.plot.reliability(reliability),
     ):
         assert isinstance(figure, Figure)
-        assert figure._repr_png_().startswith(b"\x89PNG")
+        assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
     assert len(cc.plot.confusion(model, most=2).axes) == 8 + 1
     title = cc.plot.embedding(model).axes[0].get_title()
     assert title.startswith("3 clusters")

@@ -183,7 +183,7 @@ def test_what_cannot_be_written_is_exported_and_fitted_elsewhere(
 
     done = run("export", path, "--out", tmp_path / "tables", "--json")
     assert (done.code, done.err) == (0, "")
-    with (tmp_path / "tables/responses.csv").open(newline="") as file:
+    with (tmp_path / "tables/responses.csv").open(newline="") as file:  # type: ignore[assignment]
         assert {row["worker"] for row in csv.DictReader(file)} == {"Ann", "Bo"}
 
     done = run("fit", path, *FAST, "--out", tmp_path / "fitted", "--json")

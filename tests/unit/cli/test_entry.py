@@ -10,8 +10,8 @@ import subprocess
 import sys
 import threading
 import types
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -182,7 +182,7 @@ def test_a_closed_pipe_is_no_fault() -> None:
 
 
 @pytest.fixture
-def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path | None]]:
+def window(monkeypatch: pytest.MonkeyPatch) -> list[Path | None]:
     """A window that notes what it was opened on, and a display to open it on."""
     opened: list[Path | None] = []
 
@@ -190,7 +190,7 @@ def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path | None]]:
         opened.append(campaign)
         return 0
 
-    fake = types.ModuleType("crowdclust_app.gui.app")
+    fake: Any = types.ModuleType("crowdclust_app.gui.app")
     fake.run_window = run_window
     monkeypatch.setitem(sys.modules, "crowdclust_app.gui.app", fake)
     return opened

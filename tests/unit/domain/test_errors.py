@@ -50,7 +50,7 @@ def test_what_a_fit_gives_is_not_there_before_it() -> None:
     assert not hasattr(model, "labels_")
     fitted = DawidSkene().fit([1, 1, 2, 2], ["a", "b", "a", "b"], [0, 0, 1, 1])
     with pytest.raises(AttributeError, match="DawidSkene has no centres_") as refused:
-        _ = fitted.centres_
+        _ = fitted.centres_  # type: ignore[attr-defined]
     assert not isinstance(refused.value, NotFittedError)
     assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
 

@@ -53,7 +53,7 @@ def test_the_limits_that_forms_offer_are_allowed() -> None:
             continue
         numbers = [] if setting.low is None else [setting.low or setting.step, setting.high or setting.low]
         for value in (*setting.words, *numbers):
-            assert getattr(FitSettings(**{name: value}), name) == value
+            assert getattr(FitSettings(**{name: value}), name) == value  # type: ignore[arg-type]
     assert set(SETTINGS["worker_prior"].words) == set(WORKER_PRIORS)
     assert SETTINGS["dimensions"].high == MOST_DIMENSIONS
 

@@ -61,7 +61,7 @@ def test_figures_are_those_of_the_definition(seed: int) -> None:
 def test_intervals_hold_the_figures_of_other_campaigns_like_it() -> None:
     settings = SimulationSettings(items=120, clusters=5, items_per_hit=12, workers=12, noise=0.2, coarse=0.0)
     found = [
-        pair_agreement(simulate_campaign(SimulationSettings(**{**vars_of(settings), "seed": seed})).table)
+        pair_agreement(simulate_campaign(SimulationSettings(**{**vars_of(settings), "seed": seed})).table)  # type: ignore[arg-type]
         for seed in range(12)
     ]
     alphas = [each.alpha for each in found if each is not None and each.alpha is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,14 @@ from crowdclust_app.evaluation.simulation import (
     tall_red_campaign,
 )
 
-SMALL = {"items": 60, "clusters": 5, "items_per_hit": 10, "redundancy": 3, "workers_per_hit": 4, "workers": 12}
+SMALL: dict[str, Any] = {
+    "items": 60,
+    "clusters": 5,
+    "items_per_hit": 10,
+    "redundancy": 3,
+    "workers_per_hit": 4,
+    "workers": 12,
+}
 
 
 def sorted_by(campaign: SimulatedCampaign, worker: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -114,7 +122,7 @@ def test_random_workers_are_as_many_as_asked_for() -> None:
         ({"redundancy": 0}, "redundancy"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(change: dict[str, float], words: str) -> None:
+def test_settings_that_cannot_be_are_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         SimulationSettings(**{**SMALL, **change})
 

@@ -1,5 +1,8 @@
 """Both estimators of clusters as those who know scikit-learn and pandas expect them."""
 
+# mypy: disable-error-code="attr-defined, arg-type"
+# parameters are attributes by name; stand-ins have what is used alone
+
 from __future__ import annotations
 
 import builtins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,7 +131,8 @@ def test_cmyk_and_ycbcr_tiffs(tmp_path: Path) -> None:
     assert close(shown(tmp_path, "a.tif", cmyk)[5, 5], (0, 255, 0), 2)
     ycbcr = Image.new("RGB", (32, 16), (200, 40, 90)).convert("YCbCr")
     data = encoded(ycbcr, "TIFF", compression="jpeg")
-    assert Image.open(io.BytesIO(data)).tag_v2[262] == 6  # the file does hold YCbCr
+    # the file does hold YCbCr
+    assert Image.open(io.BytesIO(data)).tag_v2[262] == 6  # type: ignore[attr-defined]
     assert close(shown(tmp_path, "b.tif", data)[5, 5], (200, 40, 90), 4)
 
 
@@ -192,7 +194,7 @@ def test_palette_with_a_transparent_entry(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "key", "seen"), [("L", 40, 90), ("RGB", (1, 2, 3), (90, 80, 70))])
-def test_a_png_with_one_transparent_colour(tmp_path: Path, mode: str, key: object, seen: object) -> None:
+def test_a_png_with_one_transparent_colour(tmp_path: Path, mode: str, key: Any, seen: Any) -> None:
     image = Image.new(mode, (8, 8), key)
     image.paste(seen, (4, 0, 8, 8))
     pixels = shown(tmp_path, "a.png", encoded(image, "PNG", transparency=key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_only_the_axis_that_is_asked_for_is_logarithmic(tmp_path: Path, monkeypa
     scales = []
     save = Figure.savefig
 
-    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+    def look(figure: Figure, *args: Any, **kwargs: Any) -> None:
         scales.append((figure.axes[0].get_xscale(), figure.axes[0].get_yscale()))
         save(figure, *args, **kwargs)
 
@@ -77,14 +77,14 @@ def test_bars_begin_at_zero_and_lines_far_from_it_do_not(tmp_path: Path, monkeyp
     begins = []
     save = Figure.savefig
 
-    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+    def look(figure: Figure, *args: Any, **kwargs: Any) -> None:
         begins.append(figure.axes[0].get_ylim()[0])
         save(figure, *args, **kwargs)
 
     monkeypatch.setattr(Figure, "savefig", look)
     high, low = PlotSeries("a", (1, 2), (0.9, 0.95)), PlotSeries("b", (1, 2), (0.3, 0.95))
     for kind, series in (("bars", (high,)), ("lines", (high,)), ("lines", (high, low))):
-        draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, series),))
+        draw_panels(tmp_path / "plot.png", (Panel("", "", "", kind, series),))  # type: ignore[arg-type]
     assert begins[0] == begins[2] == 0.0
     assert 0.85 < begins[1] < 0.9
 
@@ -96,9 +96,9 @@ def test_error_bars_do_not_say_that_what_is_positive_may_be_negative(
     ends = []
     save = Figure.savefig
 
-    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+    def look(figure: Figure, *args: Any, **kwargs: Any) -> None:
         bars = figure.axes[0].containers[0]
-        lines = (bars if isinstance(bars, ErrorbarContainer) else bars.errorbar).lines[2][0]
+        lines = (bars if isinstance(bars, ErrorbarContainer) else bars.errorbar).lines[2][0]  # type: ignore[attr-defined]
         ends.append([segment[:, 1].tolist() for segment in lines.get_segments()])
         save(figure, *args, **kwargs)
 
@@ -115,7 +115,7 @@ def test_a_legend_lies_above_the_bars(tmp_path: Path, monkeypatch: pytest.Monkey
     room = []
     save = Figure.savefig
 
-    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+    def look(figure: Figure, *args: Any, **kwargs: Any) -> None:
         save(figure, *args, **kwargs)
         axes = figure.axes[0]
         highest = max(label.get_window_extent().y1 for label in axes.texts)
@@ -165,7 +165,7 @@ def test_the_figure_above_the_highest_bar_is_below_the_title(tmp_path: Path, mon
     room = []
     save = Figure.savefig
 
-    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+    def look(figure: Figure, *args: Any, **kwargs: Any) -> None:
         save(figure, *args, **kwargs)
         axes = figure.axes[0]
         room.append(axes.get_window_extent().y1 - max(label.get_window_extent().y1 for label in axes.texts))

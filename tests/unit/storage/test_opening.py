@@ -231,7 +231,7 @@ def test_a_read_only_disk_is_refused(small_disk: SmallDisk) -> None:
 
 def test_a_file_that_turns_read_only_is_named(make_campaign: MakeCampaign, monkeypatch: pytest.MonkeyPatch) -> None:
     path = closed_campaign(make_campaign)
-    real = storage_connection.file_uri
+    real = storage_connection.file_uri  # type: ignore[attr-defined]
     monkeypatch.setattr(storage_connection, "file_uri", lambda p, mode: real(p, "ro"))
     monkeypatch.setattr(storage_connection, "_IN_USE", ())
     with pytest.raises(UserError, match="read-only"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -27,7 +30,7 @@ rows = st.lists(
 invariant = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 
-def few_rounds(name: str, table: list[tuple[object, object, object]], **parameters: object) -> Aggregator:
+def few_rounds(name: str, table: Sequence[tuple[Any, Any, Any]], **parameters: object) -> Aggregator:
     """Fit with few iterations: what holds, holds in each, and rounding has no time to grow at a saddle."""
     tasks, workers, labels = zip(*table, strict=True)
     encoded = encode_labels(list(tasks), list(workers), list(labels))

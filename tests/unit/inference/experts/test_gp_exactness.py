@@ -143,7 +143,7 @@ def test_posterior_with_precisions_of_both_signs_is_the_explicit_inverse(seed: i
     assert mean == pytest.approx(solved.T @ found.mean, abs=1e-8)
     expected = 1.5**2 + 0.3**2 - np.einsum("ij,ij->j", cross, solved) + np.einsum("ij,ij->j", solved, sigma @ solved)
     assert variance == pytest.approx(expected, abs=1e-8)
-    factor = FactorEngine(np.linalg.cholesky(K)).posterior(precision, shift)
+    factor = FactorEngine(np.linalg.cholesky(K)).posterior(precision, shift)  # type: ignore[arg-type]
     assert factor.variance == pytest.approx(found.variance, abs=1e-9)
     assert factor.mean == pytest.approx(found.mean, abs=1e-9)
     assert factor.log_determinant == pytest.approx(found.log_determinant, abs=1e-9)

@@ -1,5 +1,8 @@
 """Learning from experts by a logistic regression: against brute force, against finite differences, and bad inputs."""
 
+# mypy: disable-error-code="arg-type, call-arg"
+# data come in every form that fit takes
+
 from __future__ import annotations
 
 import itertools

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crowdclust_app.domain.campaign import PlanSettings
-from crowdclust_app.domain.cancellation import Cancelled, CancelToken
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.services.campaign.expected_quality import ITEMS, KINDS, expected_quality
 
 

@@ -124,7 +124,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_name_that_is_no_unicode_is_reported(tmp_path: Path) -> None:
     picture(tmp_path / "a.png")
     try:
-        shutil.copy(tmp_path / "a.png", os.fsencode(tmp_path) + b"/caf\xe9.png")
+        shutil.copy(tmp_path / "a.png", os.fsencode(tmp_path) + b"/caf\xe9.png")  # type: ignore[arg-type]
     except OSError:
         pytest.skip("this file system takes Unicode names only")
     report = scan_images(tmp_path)

@@ -11,7 +11,8 @@ import pytest
 
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.services.clusters.run_view import block_order, view_run
+from crowdclust_app.services.clusters.block_order import block_order
+from crowdclust_app.services.clusters.run_view import view_run
 from crowdclust_app.services.workers.worker_rows import ALL_APART, FAST, ONE_GROUP, RANDOM, worker_rows
 
 K = 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, reports: list[ProgressReport]
 
 
 @pytest.fixture(scope="module")
-def campaign(made: DemoReport) -> Campaign:
+def campaign(made: DemoReport) -> Iterator[Campaign]:
     with Campaign.open(made.campaign) as campaign:
         yield campaign
 

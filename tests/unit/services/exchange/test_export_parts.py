@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from crowdclust_app.cli import main
-from crowdclust_app.domain.cancellation import Cancelled, CancelToken
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.report import PhotoRow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import read_categories, rename
@@ -73,7 +73,13 @@ def test_the_report_needs_no_other_file_and_names_the_category_as_it_is(exported
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium here")
 def test_a_browser_shows_the_report(exported: Path, tmp_path: Path) -> None:
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+    options: tuple[str, ...] = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+    )
     options += ("--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}")
     done = subprocess.run(
         ["chromium", *options, "--dump-dom", (exported / "report.html").as_uri()],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from crowdclust_app.domain.cancellation import Cancelled, CancelToken
-from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.services.exchange.sorted_images import (
     SortedPhoto,
     fiftyone_files,
@@ -55,7 +56,7 @@ def test_folder_names_are_safe_and_no_two_alike() -> None:
 
 
 @pytest.mark.parametrize("how", ["copy", "link"])
-def test_every_photo_is_in_the_folder_of_its_category(tmp_path: Path, how: str) -> None:
+def test_every_photo_is_in_the_folder_of_its_category(tmp_path: Path, how: Any) -> None:
     root, out = tmp_path / "images", tmp_path / "out"
     photos = [
         photo(root, "x/a.jpg", "cats"),
@@ -120,7 +121,7 @@ def test_label_studio_tasks_name_photo_category_and_score(tmp_path: Path) -> Non
     assert second["predictions"] == []
     view = ET.fromstring(label_studio_config(photos))
     assert [choice.get("value") for choice in view.iter("Choice")] == ['cats & "co"']
-    assert view.find("Choices").get("name") == prediction["result"][0]["from_name"]  # type: ignore[union-attr]
+    assert view.find("Choices").get("name") == prediction["result"][0]["from_name"]
 
 
 def test_fiftyone_tells_photos_apart_that_differ_in_their_ending(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,7 +117,7 @@ def test_the_same_seed_gives_the_same_bits(example, fitted: FitResult) -> None:
 
 
 def test_progress_comes_every_sweep_and_never_goes_back(example) -> None:
-    reports: list[ProgressReport] = []
+    reports: list[Any] = []
     fit_table(example.table, SETTINGS, reports.append)
     assert reports[0] == ProgressReport(0, None, "preparing")
     sweeps = reports[1:]

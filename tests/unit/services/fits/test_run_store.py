@@ -58,7 +58,7 @@ def test_a_run_comes_back_as_it_was_and_is_not_overwritten(make_campaign: MakeCa
 
 def test_numbers_that_no_number_is_survive_outside_the_summary(make_campaign: MakeCampaign) -> None:
     campaign = make_campaign()
-    odd = replace(result(1), bound=float("-inf"), n_iterations=np.int64(3))
+    odd = replace(result(1), bound=float("-inf"), n_iterations=np.int64(3))  # type: ignore[arg-type]
     run = save_run(campaign, read_table(campaign), FitSettings(), odd, versions=VERSIONS, stage="all")
     assert (run.result.bound, run.result.n_iterations) == (float("-inf"), 3)
     with pytest.raises(ValueError, match="JSON"):

@@ -1,5 +1,8 @@
 """What a run says of itself in words: structure, a trace of it, or none."""
 
+# mypy: disable-error-code="arg-type"
+# stand-ins have what is used alone
+
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -14,6 +14,7 @@ from nested_campaign import QUICK, category, kind, maker, nested, sort_everythin
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.sorting import Action, ActionKind
 from crowdclust_app.domain.stages import stage_name, stage_parts
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
@@ -286,8 +287,8 @@ def test_two_photos_make_a_stage_and_one_does_not(make_campaign: MakeCampaign) -
     assert np.isfinite(below.result.responsibilities).all()
 
 
-def _placing(groups: list[int]) -> annotation.Action:
-    return annotation.Action(annotation.ActionKind.PLACE, tuple(enumerate(groups)))
+def _placing(groups: list[int]) -> Action:
+    return Action(ActionKind.PLACE, tuple(enumerate(groups)))
 
 
 def test_a_file_whose_stages_do_not_fit_is_noticed(fitted: tuple[Campaign, Run]) -> None:

@@ -137,10 +137,10 @@ def test_a_tree_of_cards_that_children_sorted_in_levels(shared_data: Path, tmp_p
             leaf_of |= {card: f"{number}/{k}" for card, k in zip(below.item_names, below.result.labels, strict=True)}
         root = dict(zip(run.item_names, run.result.labels.tolist(), strict=True))
     mine = separations([root, leaf_of], cards)
-    theirs = np.mean([separations(s, cards) for s in sorts.values()], axis=0)
+    theirs = np.mean([separations(s, cards) for s in sorts.values()], axis=0)  # type: ignore[arg-type]
     agreement = float(np.corrcoef(mine, theirs)[0, 1])
     # how far one child's tree is like all the others'
-    each = {judge: separations(s, cards) for judge, s in sorts.items()}
+    each = {judge: separations(s, cards) for judge, s in sorts.items()}  # type: ignore[arg-type]
     usual = np.mean(
         [np.corrcoef(own, np.mean([o for j, o in each.items() if j != judge], axis=0))[0, 1]
          for judge, own in each.items() if own.std() > 0]

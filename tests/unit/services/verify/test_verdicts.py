@@ -152,7 +152,7 @@ def test_the_theorem_is_that_of_the_policy(policy: Policy, bound: object) -> Non
     assert callable(bound)
     assert outcome.bound == pytest.approx(bound(6.0, 360 / 4, *PRIOR))
     assert outcome.bound_now == pytest.approx(bound(4.0, 60.0, *PRIOR))
-    assert outcome.bound < outcome.bound_now  # type: ignore[operator]
+    assert outcome.bound < outcome.bound_now
 
 
 def test_it_tells_how_far_it_is_and_can_be_stopped() -> None:

@@ -48,7 +48,7 @@ def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:
     assert odd.left_out is not None
     assert odd.left_out.reason == "went astray"
     assert all(turn.agreement == 1.0 and turn.left_out is None for turn in ann if turn.hit != hit)
-    assert all(0 < turn.surprise < odd.surprise for turn in ann if turn is not odd)  # type: ignore[operator]
+    assert all(0 < turn.surprise < odd.surprise for turn in ann if turn is not odd)
     as_sorted = turns.sorted_hit(odd)
     assert as_sorted.strange == {item}
     # of who puts all together the smaller group is not expected

@@ -60,7 +60,7 @@ def nobody_asks() -> None:
 def test_costs_of_all_pairs_at_once_are_those_of_each(clusters: int) -> None:
     same, pairs = counted(clusters, clusters)
     first, second = np.triu_indices(clusters, 1)
-    one_by_one = [merging_cost(same, pairs, k, other) for k, other in zip(first, second, strict=True)]
+    one_by_one = [merging_cost(same, pairs, k, other) for k, other in zip(first, second, strict=True)]  # type: ignore[arg-type]
     assert np.allclose(pooled_costs(same[0], pairs[0]), one_by_one, rtol=1e-12, atol=1e-9)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
+from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
 from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.inference.consensus.kmeans import kmeans
@@ -56,7 +57,7 @@ def test_every_response_is_held_out_once_and_repeats_with_it(seed, folds):
     table = slow.random_table(random, 12, 4, tuple(random.integers(1, 8, 20)))
     # the same workers sort the same items again, under the name of another HIT
     again = table.take(np.repeat(np.arange(20), 2))
-    again = slow.ResponseTable(
+    again = ResponseTable(
         **{name: getattr(again, name) for name in again.__dataclass_fields__ if name != "hit_of_response"},
         hit_of_response=np.arange(40),
     )
@@ -85,7 +86,7 @@ def test_what_is_held_out_has_no_part_in_what_predicts_it():
     # other groups in the held-out responses change nothing
     held = np.repeat(validation.fold_of == 0, table.sizes)
     groups = np.where(held, 0, table.groups)
-    other = slow.ResponseTable(
+    other = ResponseTable(
         **{name: getattr(table, name) for name in table.__dataclass_fields__ if name != "groups"}, groups=groups
     )
     again = cross_validation_of(other)
@@ -334,7 +335,7 @@ def test_a_large_campaign_needs_one_fold_and_a_small_one_all() -> None:
     many = small.take(np.tile(np.arange(small.n_responses), 1 + 5 * 40_000 // small.n_pair_labels))
     assert many.n_pair_labels >= 5 * 40_000
     assert useful_folds(many, 5) == 1
-    middle = many.take(np.arange(many.n_responses) < many.n_responses // 2)
+    middle = many.take(np.arange(many.n_responses) < many.n_responses // 2)  # type: ignore[arg-type]
     assert useful_folds(middle, 5) == 2 + (middle.n_pair_labels * 2 < 5 * 40_000)
 
 
@@ -346,7 +347,7 @@ def test_the_search_is_refined_around_the_number_chosen_and_not_beyond_the_last(
     assert not any(key[-1] for key in validation._scored)
     refined_choice = choose_by(validation, everything, False, False, True)
     refined = {key[-2] for key in validation._scored if key[-1]}
-    assert {refined_choice.clusters - 1, refined_choice.clusters, refined_choice.clusters + 1} <= refined | {1}
+    assert {refined_choice.clusters - 1, refined_choice.clusters, refined_choice.clusters + 1} <= refined | {1}  # type: ignore[operator]
     assert max(refined) <= max(number for number, *_ in quickly.by_clusters)
     assert {number for number, *_ in refined_choice.by_clusters} >= refined
 
