@@ -73,10 +73,10 @@ def run_gui_bench(
 
 
 def _time_screens(campaign: Path, folder: Path) -> list[tuple[Any, ...]]:
+    from benchmarks.stalls import StallWatch
     from crowdclust_app.gui.app import make_application
     from crowdclust_app.gui.registry import SCREENS
     from crowdclust_app.gui.settings import WindowSettings
-    from crowdclust_app.gui.stalls import StallWatch
     from crowdclust_app.gui.window import MainWindow
 
     app = make_application()

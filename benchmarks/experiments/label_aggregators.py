@@ -19,14 +19,8 @@ from benchmarks.experiments.results import (
     grouped,
     mean,
 )
-from crowdclust_app.evaluation.label_simulation import (
-    AccuracyPrior,
-    LabelledTasks,
-    SimulatedLabels,
-    simulate_regular,
-    some_labels_a_task,
-    some_workers,
-)
+from benchmarks.label_subsets import some_labels_a_task, some_workers
+from crowdclust_app.evaluation.label_simulation import AccuracyPrior, LabelledTasks, SimulatedLabels, simulate_regular
 
 TRIALS = ("figure", "x", "aggregator", "seed", "error", "error_all", "seconds")
 FIGURES = ("figure", "x", "aggregator", "seeds", "error", "error_sd", "error_all", "error_all_sd", "seconds")

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from benchmarks.experiments.results import ExperimentResult, Panel, PlotSeries, ResultSheet, Watch, grouped, mean_and_sd
+from benchmarks.roc import auc, ellipse, roc
 from crowdclust_app.evaluation.label_simulation import Codes, Floats, LabelledTasks
-from crowdclust_app.evaluation.roc import auc, ellipse, roc
 
 SENSITIVITY = (0.90, 0.80, 0.57, 0.60, 0.55)
 SPECIFICITY = (0.95, 0.85, 0.62, 0.65, 0.58)

@@ -86,43 +86,6 @@ class SimulationSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TallRedSettings:
-    """The paper's example: objects that are tall or short and red or blue.
-
-    Parameters
-    ----------
-    items
-        Number of objects, the four kinds in turn.
-    items_per_hit, redundancy, workers_per_hit
-        `M`, `V`, `R` of the plan.
-    height_workers, colour_workers
-        How many workers sort by height, and by colour.
-    random_workers, one_group_workers
-        How many sort at random, and how many put everything into one group.
-    noise
-        Share of placements of the sensible workers that land in a random one of their groups.
-    seed
-        Seed of everything.
-    """
-
-    items: int = 80
-    items_per_hit: int = 16
-    redundancy: int = 4
-    workers_per_hit: int = 8
-    height_workers: int = 5
-    colour_workers: int = 5
-    random_workers: int = 1
-    one_group_workers: int = 1
-    noise: float = 0.03
-    seed: int = 0
-
-    @property
-    def plan(self) -> PlanSettings:
-        """What is asked of the plan."""
-        return PlanSettings(self.items_per_hit, self.redundancy, self.workers_per_hit, self.seed)
-
-
-@dataclass(frozen=True, slots=True)
 class SimulatedWorker:
     """How one worker sorts.
 
@@ -203,7 +166,7 @@ def simulate_campaign(settings: SimulationSettings) -> SimulatedCampaign:
     truth = rng.permutation(_categories(settings.items, settings.clusters, settings.size_ratio))
     similar = _similar_categories(rng.random((settings.clusters, 2)))
     random = set(rng.choice(settings.workers, size=settings.random_workers, replace=False).tolist())
-    names = _numbered("w", settings.workers)
+    names = numbered("w", settings.workers)
     workers = []
     for number in range(settings.workers):
         groups = _merge(settings.clusters, similar[rng.random(len(similar)) < settings.coarse])
@@ -214,52 +177,15 @@ def simulate_campaign(settings: SimulationSettings) -> SimulatedCampaign:
     activity = np.ones(settings.workers)
     if settings.pareto:
         activity = rng.permutation(np.arange(1, settings.workers + 1) ** -_PARETO_EXPONENT)
-    table = _answer(
-        settings.plan, _numbered("item", settings.items), truth, workers, activity, even=not settings.pareto, rng=rng
+    table = answer_plan(
+        settings.plan, numbered("item", settings.items), truth, workers, activity, even=not settings.pareto, rng=rng
     )
-    categories = _numbered("c", settings.clusters)
+    categories = numbered("c", settings.clusters)
     return SimulatedCampaign(table, tuple(categories[k] for k in truth), tuple(workers), categories)
 
 
-def tall_red_campaign(settings: TallRedSettings, item_names: Sequence[str] | None = None) -> SimulatedCampaign:
-    """Simulate the example of gomes2011, section 3: two kinds of workers, four atomic clusters.
-
-    Item `i` is of the category `TALL_RED_CATEGORIES[i % 4]`.
-
-    Parameters
-    ----------
-    settings
-        What to simulate.
-    item_names
-        Names of the items, `settings.items` of them; numbered when None.
-
-    Returns
-    -------
-    SimulatedCampaign
-        The same for the same settings.
-    """
-    rng = np.random.default_rng(settings.seed)
-    truth = np.arange(settings.items) % len(TALL_RED_CATEGORIES)
-    kinds = [
-        ("height", (0, 0, 1, 1), 2, settings.noise, settings.height_workers),
-        ("colour", (0, 1, 0, 1), 2, settings.noise, settings.colour_workers),
-        ("random", (), 3, 1.0, settings.random_workers),
-        ("one group", (0, 0, 0, 0), 1, 0.0, settings.one_group_workers),
-    ]
-    workers = [
-        SimulatedWorker(f"{kind} {number + 1}", kind, groups, n_groups, noise)
-        for kind, groups, n_groups, noise, count in kinds
-        for number in range(count)
-    ]
-    if len(workers) < settings.workers_per_hit:
-        what = f"a HIT needs {settings.workers_per_hit} different workers and there are {len(workers)}"
-        raise InvalidInputError(what, todo="raise the workers or lower the workers per HIT")
-    names = tuple(item_names) if item_names is not None else _numbered("item", settings.items)
-    table = _answer(settings.plan, names, truth, workers, np.ones(len(workers)), even=True, rng=rng)
-    return SimulatedCampaign(table, tuple(TALL_RED_CATEGORIES[k] for k in truth), tuple(workers), TALL_RED_CATEGORIES)
-
-
-def _numbered(prefix: str, count: int) -> tuple[str, ...]:
+def numbered(prefix: str, count: int) -> tuple[str, ...]:
+    """Give names such as `w01`, `w02`, all of one width."""
     width = len(str(count))
     return tuple(f"{prefix}{number:0{width}d}" for number in range(1, count + 1))
 
@@ -308,7 +234,7 @@ def _choose_workers(
     return chosen
 
 
-def _answer(
+def answer_plan(
     plan_settings: PlanSettings,
     item_names: tuple[str, ...],
     truth: NDArray[np.int64],
@@ -318,7 +244,7 @@ def _answer(
     even: bool,
     rng: np.random.Generator,
 ) -> ResponseTable:
-    """Have the plan's HITs done by the workers."""
+    """Have the plan's HITs done by the workers: the same share each (`even`), or drawn by their activity."""
     hits = make_plan(len(item_names), plan_settings).hits
     chosen = _choose_workers(len(hits), plan_settings.workers_per_hit, activity, even, rng)
     items, groups, who, which = [], [], [], []
@@ -333,7 +259,7 @@ def _answer(
     return ResponseTable(
         item_names=item_names,
         worker_names=tuple(worker.name for worker in workers),
-        hit_names=_numbered("h", len(hits)),
+        hit_names=numbered("h", len(hits)),
         response_ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         items=np.concatenate(items).astype(np.int64),
         groups=np.concatenate(groups).astype(np.int64),

@@ -12,9 +12,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from user_actions import PATIENCE, draw_photos, settle
 
+from benchmarks.stalls import StallWatch
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.gui import theme
-from crowdclust_app.gui.stalls import StallWatch
 from crowdclust_app.gui.style import apply_look
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.creating import create_campaign

@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 from user_actions import PATIENCE
 
-from crowdclust_app.gui.stalls import StallWatch
+from benchmarks.stalls import StallWatch
 
 
 def work_between_two_beats(qtbot: QtBot, watch: StallWatch, work: Callable[[], None]) -> None:

@@ -10,10 +10,10 @@ import pytest
 from benchmarks.experiments.raykar import FIGURES, SENSITIVITY, SPECIFICITY, Raykar, run_raykar, simulate_cases
 from benchmarks.experiments.results import ExperimentResult, Watch
 from benchmarks.radiologists import read_cases
+from benchmarks.roc import auc
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.evaluation.label_simulation import LabelledTasks, SimulatedLabels
-from crowdclust_app.evaluation.roc import auc
 
 SMALL = (8, 10, 3)
 

@@ -6,17 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.agreement import pair_agreement, self_agreement
-from crowdclust_app.evaluation.simulation import (
-    SimulationSettings,
-    TallRedSettings,
-    simulate_campaign,
-    tall_red_campaign,
-)
+from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
 
 def said(hit: str, worker: str, items: str, groups: str) -> Response:

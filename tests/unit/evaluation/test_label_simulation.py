@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.label_subsets import some_labels_a_task, some_workers
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.evaluation.label_simulation import (
     SimulatedLabels,
@@ -14,8 +15,6 @@ from crowdclust_app.evaluation.label_simulation import (
     draw_answers,
     regular_assignment,
     simulate_regular,
-    some_labels_a_task,
-    some_workers,
 )
 
 

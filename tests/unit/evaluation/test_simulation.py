@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.evaluation.simulation import (
-    SimulatedCampaign,
-    SimulationSettings,
-    TallRedSettings,
-    simulate_campaign,
-    tall_red_campaign,
-)
+from crowdclust_app.evaluation.simulation import SimulatedCampaign, SimulationSettings, simulate_campaign
 
 SMALL: dict[str, Any] = {
     "items": 60,

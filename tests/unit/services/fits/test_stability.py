@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.fit_settings import FitSettings
-from crowdclust_app.evaluation.simulation import (
-    SimulationSettings,
-    TallRedSettings,
-    simulate_campaign,
-    tall_red_campaign,
-)
+from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 from crowdclust_app.services.fits.fitting import fit_table
 from crowdclust_app.services.fits.stability import best_jaccard
 from crowdclust_app.services.fits.verdicts import stability_sentences

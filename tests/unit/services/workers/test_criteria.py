@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from campaign_making import MakeCampaign
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.services.campaign.decisions import take_back
 from crowdclust_app.services.workers.criteria import (
     ONE_GROUP,

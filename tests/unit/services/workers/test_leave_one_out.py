@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
-from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.services.fits.fitting import fit_table
 from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.progress_report import ProgressReport

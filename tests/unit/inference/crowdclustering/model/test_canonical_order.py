@@ -7,9 +7,9 @@ from dataclasses import fields
 import label_by_label as slow
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.model.canonical_order import ordered
 from crowdclust_app.inference.crowdclustering.model.estimator import BY_ITEM, BY_WORKER

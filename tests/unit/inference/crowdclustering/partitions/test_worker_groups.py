@@ -6,17 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.domain.response_table import Response, ResponseTable
-from crowdclust_app.evaluation.simulation import (
-    SimulatedCampaign,
-    SimulationSettings,
-    TallRedSettings,
-    simulate_campaign,
-    tall_red_campaign,
-)
+from crowdclust_app.evaluation.simulation import SimulatedCampaign, SimulationSettings, simulate_campaign
 from crowdclust_app.inference.crowdclustering.partitions.cluster_pair_counts import (
     PairCounts,
     count_cluster_pairs,

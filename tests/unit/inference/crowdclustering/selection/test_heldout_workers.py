@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tall_red import TallRedSettings, tall_red_campaign
 
-from crowdclust_app.evaluation.simulation import TallRedSettings, tall_red_campaign
 from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.selection.heldout_workers import mean_and_error_by_worker, score_workers
 from crowdclust_app.inference.crowdclustering.selection.prediction import HeldOutScores

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdclust_app.evaluation.roc import auc, ellipse, roc
+from benchmarks.roc import auc, ellipse, roc
 
 
 def test_the_area_is_how_often_a_positive_comes_first() -> None:
