@@ -38,7 +38,7 @@ EXPERIMENTS = {
 # Of fits that only have to put the tasks in order.
 _ROUGH_TOLERANCE = 1e-3
 _ROUGH_ITERATIONS = 40
-_ROUGH_GIBBS = {"chains": 2, "burn_in": 50, "samples": 150}
+_ROUGH_GIBBS = {"n_starts": 2, "burn_in": 50, "samples": 150}
 # Aggregators that are no good for yes/no labels.
 
 
@@ -122,7 +122,7 @@ def _sbic(
             chosen, n_tasks=60, uniform=(4, 8), uncertainty=(4, 8), labels_per_fit=20, slow_labels_per_fit=60
         )
     judge = _Judge(methods, watch.cancel)
-    return run_sampling(chosen, judge, lambda: OnlineSBIC(chosen.prior), watch), methods
+    return run_sampling(chosen, judge, lambda: OnlineSBIC(prior=chosen.prior), watch), methods
 
 
 def _aggregators(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,11 +89,10 @@ class Margin:
     def __init__(self) -> None:
         self._margins: dict[Hashable, int] = {}
 
-    def add(self, task: Hashable, worker: Hashable, answer: bool) -> float:
-        """Take in one label."""
-        margin = self._margins.get(task, 0) + (1 if answer else -1)
-        self._margins[task] = margin
-        return float(margin)
+    def partial_fit(self, table: Sequence[Hashable], worker: Sequence[Hashable], label: Sequence[Hashable]) -> None:
+        """Take in labels."""
+        for task, answer in zip(table, label, strict=True):
+            self._margins[task] = self._margins.get(task, 0) + (1 if answer else -1)
 
     def log_odds(self, task: Hashable) -> float:
         """Yes less no."""

@@ -32,6 +32,7 @@ class ClusterEstimator(Parameters):
         Probability of each cluster.
     """
 
+    _estimator_type = "clusterer"
     items_: NDArray[np.object_]
     workers_: NDArray[np.object_]
     labels_: NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,6 +40,19 @@ class Parameters:
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
+
+    # "classifier" or "clusterer", where it is one in the eyes of scikit-learn
+    _estimator_type: str | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what this is; only scikit-learn calls this, so it is imported by then."""
+        utils = sys.modules["sklearn.utils"]
+        classifies = self._estimator_type == "classifier"
+        return utils.Tags(
+            estimator_type=self._estimator_type,
+            target_tags=utils.TargetTags(required=classifies),
+            classifier_tags=utils.ClassifierTags() if classifies else None,
+        )
 
     def _check_fitted(self) -> None:
         """Raise `NotFittedError` before the first fit; the names of what a fit gives end in `_`."""

@@ -14,8 +14,8 @@ most uncertain tasks, which is where a campaign ends.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import Protocol
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,10 @@ _FIRST, _SECOND, _STEP = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7
 
 
 class StreamingPosterior(Protocol):
-    """What is believed of the tasks while labels arrive: Fast SBIC."""
+    """The posterior of the tasks while labels arrive: `OnlineSBIC`."""
 
-    def add(self, task: Hashable, worker: Hashable, answer: bool) -> float:
-        """Take in one label."""
+    def partial_fit(self, table: Sequence[Hashable], worker: Sequence[Hashable], label: Sequence[Hashable]) -> Any:
+        """Take in labels of these tasks by these workers."""
 
     def log_odds(self, task: Hashable) -> float:
         """Log-odds that a task is true."""
@@ -102,7 +102,7 @@ class Asker:
         self.skip(task, worker)
         self._log[task, worker] = answer
         self.counts[task] += 1
-        self.belief.add(task, worker, answer)
+        self.belief.partial_fit([task], [worker], [answer])
         self._keys[task] = self._key(task)
 
     def skip(self, task: int, worker: int) -> None:
@@ -141,8 +141,9 @@ class Asker:
             return
         self.counts[task] -= 1
         self.belief = self._make_belief()
-        for (other, who), answer in self._log.items():
-            self.belief.add(other, who, answer)
+        if self._log:
+            tasks, workers = zip(*self._log, strict=True)
+            self.belief.partial_fit(tasks, workers, list(self._log.values()))
         self._keys = self._all_keys()
 
     def next_task(self, worker: int) -> int | None:

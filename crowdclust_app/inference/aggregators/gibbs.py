@@ -24,8 +24,8 @@ class Gibbs(Aggregator):
 
     Parameters
     ----------
-    chains
-        How many, each from its own start: every task's class is drawn from its votes.
+    n_starts
+        How many chains, each from its own start: every task's class is drawn from its votes.
     burn_in, samples
         Sweeps of each chain that are thrown away, and that count after them.
 
@@ -43,13 +43,13 @@ class Gibbs(Aggregator):
     def __init__(
         self,
         *,
-        chains: int = 4,
+        n_starts: int = 4,
         burn_in: int = 200,
         samples: int = 500,
         **common: Unpack[Common],
     ) -> None:
         super().__init__(**common)
-        self.chains = chains
+        self.n_starts = n_starts
         self.burn_in = burn_in
         self.samples = samples
 
@@ -57,14 +57,14 @@ class Gibbs(Aggregator):
         # compiled kernels take a second to load; most methods need none
         from crowdclust_app.inference.aggregators.gibbs_kernels import gibbs_sweeps
 
-        if self.chains < 1 or self.burn_in < 0 or self.samples < 1:
-            raise InvalidInputError("chains, burn_in or samples is too small", todo="take 4, 200 and 500")
+        if self.n_starts < 1 or self.burn_in < 0 or self.samples < 1:
+            raise InvalidInputError("n_starts, burn_in or samples is too small", todo="take 4, 200 and 500")
         rows = table.canonical
         prevalence, estimated = self._start_prevalence(table)
         start = self._start_shares(table)[:, 1]
         columns = (rows.task, rows.worker, rows.label, *self._beta)
         means, shares = [], []
-        for sequence in np.random.SeedSequence(self.seed).spawn(self.chains):
+        for sequence in np.random.SeedSequence(self.seed).spawn(self.n_starts):
             rng = np.random.default_rng(sequence)
             classes = (rng.random(table.n_tasks) < start).astype(np.int64)
             total = np.zeros(table.n_tasks)
@@ -76,7 +76,7 @@ class Gibbs(Aggregator):
                     share = gibbs_sweeps(rng, count, kept, estimated, *columns, share, classes, total)
             means.append(total / self.samples)
             shares.append(share)
-            run.max_iterations = self.chains * (self.burn_in + self.samples)
+            run.max_iterations = self.n_starts * (self.burn_in + self.samples)
             run.iterations += self.burn_in + self.samples - 1
             run.step(0.0)
         if estimated:

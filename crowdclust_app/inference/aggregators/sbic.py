@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from typing import Literal, Unpack, get_args
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, Self, Unpack, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.domain.errors import InvalidInputError, NotFittedError
 from crowdclust_app.inference.aggregators.base import Aggregator, Common
 from crowdclust_app.inference.aggregators.iterations import Iterations
 from crowdclust_app.inference.aggregators.label_posterior import SETTLED, LabelPosterior, log_odds_to_log_probabilities
-from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable, columns_of, label_key
+from crowdclust_app.inference.parameters import Parameters
 
 Order = Literal["random", "arrival"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -177,75 +179,111 @@ class SortedSBIC(_Streaming):
             state.right[:], state.counts[:] = right, counts
 
 
-class OnlineSBIC:
-    """Fast SBIC for labels that are still arriving; tasks and workers may appear at any time.
+class OnlineSBIC(Parameters):
+    """Fast SBIC for labels that are still arriving; tasks and workers may appear at any time (manino2019).
 
-    After the same labels in the same order it believes what `FastSBIC` does.
+    After the same labels in the same order it gives what `FastSBIC` does. Fitted attributes are computed when they are
+    read, in the order in which tasks and workers appeared.
 
     Parameters
     ----------
     prior
         Beta prior of a worker's accuracy.
     prevalence
-        Probability that a task is true.
-
-    Raises
-    ------
-    InvalidInputError
-        When the prior cannot break the symmetry.
+        Probability of the second class.
+    classes
+        The two classes.
 
     Examples
     --------
-    >>> online = OnlineSBIC()
-    >>> online.probability("t1")
-    0.5
-    >>> log_odds = online.add("t1", "Ann", True), online.add("t1", "Ben", True)
+    >>> online = OnlineSBIC(classes=("no", "yes")).partial_fit(["t1", "t1"], ["Ann", "Ben"], ["yes", "yes"])
     >>> round(online.probability("t1"), 2)
     0.8
+    >>> online.partial_fit(["t2"], ["Ann"], ["no"]).predict(["t1", "t2", "t3"]).tolist()
+    ['yes', 'no', None]
     """
 
-    def __init__(self, prior: tuple[float, float] = (2.0, 1.0), prevalence: float = 0.5) -> None:
-        if not (min(prior) > 0 and 0 < prevalence < 1):
-            raise InvalidInputError("the prior or the prevalence is out of range", todo="take a prior like 2,1 and 0.5")
+    def __init__(
+        self,
+        *,
+        prior: tuple[float, float] = (2.0, 1.0),
+        prevalence: float = 0.5,
+        classes: Sequence[Hashable] = (0, 1),
+    ) -> None:
         self.prior = prior
         self.prevalence = prevalence
-        self._start = math.log(prevalence) - math.log(1.0 - prevalence)
-        check_symmetry(prior[0], prior[1], self._start)
+        self.classes = classes
         self._log_odds: dict[Hashable, float] = {}
         self._labels: dict[Hashable, list[tuple[Hashable, bool]]] = {}
         self._right: dict[Hashable, float] = {}
         self._counts: dict[Hashable, int] = {}
 
-    def add(self, task: Hashable, worker: Hashable, answer: bool) -> float:
-        """Take in one label, in time proportional to the labels on the task.
+    def partial_fit(self, table: Any, worker: Any = None, label: Any = None) -> Self:
+        """Take in labels in the order in which they arrived, each in time proportional to the labels on its task.
 
-        Returns
-        -------
-        float
-            The task's new log-odds of being true.
+        Parameters
+        ----------
+        table, worker, label
+            As in `Aggregator.fit`; no label is missing.
+
+        Raises
+        ------
+        InvalidInputError
+            When a label is not one of the classes, or the prior cannot break the symmetry.
         """
+        columns = columns_of(table) if worker is None and label is None else (table, worker, label)
+        if not self._log_odds:
+            self._validate()
+        is_second = {value: code == 1 for code, value in enumerate(self.classes)}
+        for task, who, said in zip(*columns, strict=True):
+            if said not in is_second:
+                is_second[said] = self._is_second(said)
+            self._add(task, who, is_second[said])
+        return self
+
+    def _is_second(self, label: Hashable) -> bool:
+        """Tell which class a label is that is written in another way, such as "1" for 1."""
+        keys = [label_key(value) for value in self.classes]
+        if label_key(label) not in keys:
+            named = " and ".join(map(str, self.classes))
+            raise InvalidInputError(f"the label {label} is not one of the classes {named}", todo="correct it")
+        return keys.index(label_key(label)) == 1
+
+    def _validate(self) -> None:
+        if not (min(self.prior) > 0 and 0 < self.prevalence < 1):
+            raise InvalidInputError("the prior or the prevalence is out of range", todo="take a prior like 2,1 and 0.5")
+        if len(self.classes) != 2:
+            raise InvalidInputError(f"{len(self.classes)} classes are declared", todo="declare two")
+        check_symmetry(*self.prior, self._start)
+
+    def _add(self, task: Hashable, worker: Hashable, second: bool) -> None:
         alpha, beta = self.prior
         right, count = self._right.get(worker, 0.0), self._counts.get(worker, 0)
         weight = math.log(right + alpha) - math.log(max(count - right, 0.0) + beta)
         old = self.log_odds(task)
-        new = old + (weight if answer else -weight)
+        new = old + (weight if second else -weight)
         before, after = _sigmoid(old), _sigmoid(new)
         on_task = self._labels.setdefault(task, [])
+        # whether the earlier labels of the task were right is judged by its new probability
         if abs(after - before) > SETTLED:
             for other, said in on_task:
                 self._right[other] += after - before if said else before - after
-        on_task.append((worker, answer))
+        on_task.append((worker, second))
         self._log_odds[task] = new
         self._counts[worker] = count + 1
-        self._right[worker] = self._right.get(worker, 0.0) + (after if answer else 1.0 - after)
-        return new
+        self._right[worker] = self._right.get(worker, 0.0) + (after if second else 1.0 - after)
+
+    @property
+    def _start(self) -> float:
+        return math.log(self.prevalence) - math.log(1.0 - self.prevalence)
 
     def log_odds(self, task: Hashable) -> float:
-        """Log-odds that a task is true; the prior's for one without labels."""
-        return self._log_odds.get(task, self._start)
+        """Log-odds of the second class for a task; the prevalence's for one without labels."""
+        found = self._log_odds.get(task)
+        return self._start if found is None else found
 
     def probability(self, task: Hashable) -> float:
-        """Probability that a task is true."""
+        """Probability of the second class for a task."""
         return _sigmoid(self.log_odds(task))
 
     def accuracy(self, worker: Hashable) -> tuple[float, float]:
@@ -254,6 +292,55 @@ class OnlineSBIC:
         right, count = self._right.get(worker, 0.0), self._counts.get(worker, 0)
         a, b = alpha + right, beta + max(count - right, 0.0)
         return a / (a + b), math.sqrt(a * b / ((a + b) ** 2 * (a + b + 1.0)))
+
+    def predict(self, tasks: Sequence[Hashable] | None = None) -> NDArray[np.object_]:
+        """Give the more probable class of each of these tasks, or of `tasks_`; None where both are equally so."""
+        second = self.predict_proba(tasks)[:, 1]
+        values = np.empty(3, dtype=object)
+        values[:2] = self.classes  # the last is None
+        return np.asarray(values[np.where(second == 0.5, 2, second > 0.5)])
+
+    def predict_proba(self, tasks: Sequence[Hashable] | None = None) -> Floats:
+        """Give the probability of each class of `classes_`; rows as in `predict`."""
+        asked = self.tasks_ if tasks is None else tasks
+        second = np.array([self.probability(task) for task in asked], dtype=np.float64)
+        return np.column_stack([1.0 - second, second])
+
+    def _check_fitted(self) -> None:
+        if not self._log_odds:
+            raise NotFittedError("OnlineSBIC has seen no labels yet", todo="give some to partial_fit first")
+
+    @property
+    def classes_(self) -> tuple[Hashable, ...]:
+        """The two classes."""
+        return tuple(self.classes)
+
+    @property
+    def tasks_(self) -> tuple[Hashable, ...]:
+        """Tasks with labels."""
+        self._check_fitted()
+        return tuple(self._log_odds)
+
+    @property
+    def workers_(self) -> tuple[Hashable, ...]:
+        """Workers who gave labels."""
+        self._check_fitted()
+        return tuple(self._counts)
+
+    @property
+    def probabilities_(self) -> Floats:
+        """Probability of each class; shape (M, 2)."""
+        return self.predict_proba()
+
+    @property
+    def labels_(self) -> NDArray[np.object_]:
+        """Class values; None where both are equally probable; shape (M,)."""
+        return self.predict()
+
+    @property
+    def accuracy_(self) -> Floats:
+        """Posterior means of the workers' accuracies; shape (J,)."""
+        return np.array([self.accuracy(worker)[0] for worker in self.workers_])
 
 
 def _sigmoid(z: float) -> float:

@@ -55,7 +55,7 @@ def score(fitted: Aggregator, truth: Mapping[Hashable, Hashable]) -> LabelScores
     if not rows:
         return LabelScores(0)
     known = [label_key(truth[fitted.tasks_[row]]) for row in rows]
-    if not fitted.classes_:
+    if not len(fitted.classes_):
         return LabelScores(len(rows), rmse=_rmse(fitted, rows, known))
     code = {label_key(value): number for number, value in enumerate(fitted.classes_)}
     true = np.array([code.get(key, -1) for key in known])

@@ -29,6 +29,8 @@ from crowdclust_app.inference.aggregators.label_table import (
 _CONSTANT = 1e-12
 # Labels under which every figure is a first guess.
 FEW_LABELS = 50
+# Whose labels they are where each item has one and no worker is named.
+ONE_WORKER = "labels"
 # Sum of log-odds of the workers' coins under which a result and its opposite explain the labels nearly as well.
 SURE_OF_SIGN = 2.0
 
@@ -153,6 +155,60 @@ def fill_missing(X: Floats) -> tuple[Floats, int]:
     return np.where(missing, mean, X), count
 
 
+def is_label_matrix(table: Any) -> bool:
+    """Whether these labels are an array of items by workers."""
+    return isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.names is None
+
+
+def label_columns(
+    table: Any, worker: Any, label: Any, items: Sequence[Hashable] | None, n_items: int | None
+) -> tuple[Any, Any, Any]:
+    """Take the columns task, worker and label out of what `fit` was given as labels.
+
+    Parameters
+    ----------
+    table, worker, label
+        Three arrays, or anything with the columns `task`, `worker` and `label`; or a list, array or series of one
+        label an item, as classifiers of scikit-learn take it, all of one worker.
+    items, n_items
+        Names of the rows, their numbers when None; and how many rows there are.
+    """
+    if worker is not None or label is not None:
+        return table, worker, label
+    dimensions = getattr(table, "ndim", 1 if isinstance(table, list | tuple) else 0)
+    if dimensions == 1 and getattr(getattr(table, "dtype", None), "names", None) is None:
+        rows = range(len(table) if n_items is None else n_items)
+        return list(rows if items is None else items), [ONE_WORKER] * len(table), table
+    return columns_of(table)
+
+
+def two_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+    """The declared classes, which have to be two; 0 and 1 where none are.
+
+    Raises
+    ------
+    InvalidInputError
+        When they are not two.
+    """
+    found = (0, 1) if classes is None else tuple(classes)
+    if len(found) != 2:
+        raise InvalidInputError(f"{len(found)} classes are declared", todo="declare two")
+    return found
+
+
+def _of_matrix(matrix: Any, items: Sequence[Hashable] | None, classes: Sequence[Hashable] | None) -> LabelTable:
+    names = tuple(range(len(matrix)) if items is None else items)
+    if len(matrix) != len(names):
+        what = f"there are labels for {len(matrix)} items and features for {len(names)}"
+        raise InvalidInputError(what, todo="give one row an item in both")
+    if matrix.dtype.kind not in "biuf" or not np.isin(matrix, (-1, 0, 1)).all():
+        raise InvalidInputError("a label is none of -1, 0 and 1", todo="write 1 for yes, -1 for no and 0 for not asked")
+    task, worker = np.nonzero(matrix)
+    label = (matrix[task, worker] > 0).astype(np.int64)
+    workers = tuple(range(matrix.shape[1]))
+    return LabelTable(names, workers, two_classes(classes), task.astype(np.int64), worker.astype(np.int64), label)
+
+
 def item_labels(
     n_items: int | None,
     table: Any,
@@ -170,7 +226,7 @@ def item_labels(
     n_items
         Rows of the features; None without features, when the tasks that have labels (or `items`) are the items.
     table, worker, label
-        A `LabelTable`, anything with the columns `task`, `worker` and `label`, or three arrays.
+        A `LabelTable`, or what `label_columns` takes.
     items
         Names of the rows; their numbers when None.
     classes, repeats
@@ -179,15 +235,14 @@ def item_labels(
     Raises
     ------
     InvalidInputError
-        When the names do not fit the rows, or a labelled task is not among them.
-    InvalidInputError
-        As in `encode_labels`.
+        When the names do not fit the rows, or a labelled task is not among them; or as in `encode_labels`.
     """
     if isinstance(table, LabelTable):
         encoded = table
+    elif is_label_matrix(table):
+        encoded = _of_matrix(table, items, classes)
     else:
-        tasks, workers, labels = columns_of(table) if worker is None and label is None else (table, worker, label)
-        encoded = encode_labels(tasks, workers, labels, classes=classes, repeats=repeats)
+        encoded = encode_labels(*label_columns(table, worker, label, items, n_items), classes=classes, repeats=repeats)
     if items is None:
         if n_items is None:
             return encoded

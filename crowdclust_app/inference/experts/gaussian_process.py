@@ -24,6 +24,7 @@ from crowdclust_app.inference.experts.features import (
 )
 from crowdclust_app.inference.experts.fitting import FitPlan, State, carried, learn
 from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_rows
+from crowdclust_app.inference.experts.item_classifier import ItemClassifier
 from crowdclust_app.inference.experts.kernel import Kernel, usual_distance
 from crowdclust_app.inference.experts.next_question import QuestionChoice
 from crowdclust_app.inference.experts.results import ExpertResults
@@ -36,7 +37,7 @@ _ROUNDS = 4
 _FARTHEST = 1e100
 
 
-class GaussianProcessExperts(Parameters, ExpertResults):
+class GaussianProcessExperts(ItemClassifier, Parameters, ExpertResults):
     """Learns a classifier of items, everybody's expertise and the labels' global noise, all at once.
 
     A Gaussian process gives each item a clean class from its features; the label skilled workers agree on is that
@@ -164,7 +165,8 @@ class GaussianProcessExperts(Parameters, ExpertResults):
         X : array of shape (N, D), or None
             Features, one row an item, labelled or not. None: the labels alone are used, by Dawid and Skene's method.
         table, worker, label
-            As in `Aggregator.fit`; or an array (N, R) of -1, 0 (not asked) and +1.
+            As in `Aggregator.fit`; or a vector of one label an item (None or NaN: none); or an array (N, R) of a
+            worker's label in each column: -1, 0 (not asked) and +1.
         items
             Names of the rows; tasks are row numbers when None.
         gold
@@ -229,7 +231,7 @@ class GaussianProcessExperts(Parameters, ExpertResults):
         self._check_fitted()
         self._validate()
         run = self._run(progress, cancel)
-        classes = self.classes_ if self.classes is None else self.classes
+        classes = self.classes_.tolist() if self.classes is None else self.classes
         with all_or_nothing(self):
             if self._previous is None:
                 encoded = encode(table, worker, label, self.items_, None, classes, self.repeats)
@@ -331,11 +333,10 @@ class GaussianProcessExperts(Parameters, ExpertResults):
             yes = self._predict_rows(self._scaled(X), clean)
         return np.column_stack([1.0 - yes, yes])
 
-    def predict(self, X: Any = None) -> NDArray[np.object_]:
+    def predict(self, X: Any = None) -> NDArray[Any]:
         """Give the more probable class of each item, yes where both are equally so; shape (M,)."""
-        values = np.empty(2, dtype=object)
-        values[:] = self.classes_
-        return values[(self.predict_proba(X)[:, 1] >= 0.5).astype(np.int64)]
+        second = self.predict_proba(X)[:, 1] >= 0.5
+        return np.asarray(self.classes_[second.astype(np.int64)])
 
     def next_question(
         self,

@@ -32,6 +32,7 @@ from crowdclust_app.inference.aggregators.reliability import Reliability, estima
 from crowdclust_app.inference.experts import classifiers, coins, features
 from crowdclust_app.inference.experts.coin_em import EMResult, Problem, learn
 from crowdclust_app.inference.experts.coins import BetaPriors
+from crowdclust_app.inference.experts.item_classifier import ItemClassifier, class_values
 
 # Beta priors of the coins with features, and without: the one label that each row begins with in `DawidSkene`.
 _USUAL_PRIOR, _PRIOR_ALONE = (2.0, 2.0), (5 / 3, 4 / 3)
@@ -54,7 +55,7 @@ class AggregatorParameters(TypedDict, total=False):
     seed: int
 
 
-class LogisticExperts(Aggregator):
+class LogisticExperts(ItemClassifier, Aggregator):
     """Two coins an expert and a logistic regression on the items' features, learnt together (raykar2009).
 
     Parameters
@@ -161,7 +162,8 @@ class LogisticExperts(Aggregator):
         X
             Finite features of shape (N, D), one row an item; None without features.
         table, worker, label
-            As in `Aggregator.fit`.
+            As in `Aggregator.fit`; or a vector of one label an item (None or NaN: none); or, of two classes, an array
+            (N, R) of a worker's label in each column: -1, 0 (not asked) and +1.
         items
             Names of the rows; tasks are their numbers when None.
         gold
@@ -173,8 +175,6 @@ class LogisticExperts(Aggregator):
         ------
         InvalidInputError
             When features, labels, gold items or parameters cannot be used.
-        InvalidInputError
-            As in `Aggregator.fit`.
         Cancelled
             When `cancel` says so.
 
@@ -220,7 +220,7 @@ class LogisticExperts(Aggregator):
                 self._X = self._scaling.apply(X)
             self._gold = features.gold_codes(gold, table)
             super().fit_encoded(table, progress=progress, cancel=cancel)
-            self.items_ = table.tasks
+            self.items_, self.classes_ = table.tasks, class_values(table.classes)
             self.predicted_ = np.asarray((table.task_counts == 0) & (self._X is not None))
             self.warnings_ = self.notes_
             del self._X, self._gold
@@ -245,13 +245,11 @@ class LogisticExperts(Aggregator):
         scaled = X[:, :0] if self._scaling is None else self._scaling.apply(X)
         return np.asarray(np.exp(self._by_features([part.log_probabilities(scaled) for part in self._parts])))
 
-    def predict(self, X: Any = None) -> NDArray[np.object_]:
+    def predict(self, X: Any = None) -> NDArray[Any]:
         """Give the most probable class of new items, or `labels_` of those of the fit."""
         if X is None:
             return self.labels_
-        values = np.empty(len(self.classes_), dtype=object)
-        values[:] = self.classes_
-        return np.asarray(values[self.predict_proba(X).argmax(axis=1)])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     @property
     def _prior(self) -> Prior:

@@ -19,6 +19,7 @@ from crowdclust_app.inference.experts.active_set import ActiveSet, predict_in_ch
 from crowdclust_app.inference.experts.crowd_learning import honesty_of
 from crowdclust_app.inference.experts.features import NO_FEATURES
 from crowdclust_app.inference.experts.fitting import State
+from crowdclust_app.inference.experts.item_classifier import class_values
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.next_question import (
     QuestionChoice,
@@ -86,7 +87,7 @@ class ExpertResults:
     def _describe_table(self, table: LabelTable, run: Iterations, converged: bool) -> None:
         """Fill the fields that every aggregator has."""
         both = np.column_stack([1.0 - self.consensus_, self.consensus_])
-        self.classes_, self.workers_ = table.classes, table.workers
+        self.classes_, self.workers_ = class_values(table.classes), table.workers
         self.tasks_ = self.items_ = table.tasks
         self.probabilities_: Floats = both
         self.noise_ = 1.0 - self.agreement_

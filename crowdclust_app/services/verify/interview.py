@@ -342,4 +342,4 @@ class Interview:
 
 
 def _belief() -> OnlineSBIC:
-    return OnlineSBIC(PRIOR, PREVALENCE)
+    return OnlineSBIC(prior=PRIOR, prevalence=PREVALENCE)

@@ -369,7 +369,7 @@ def test_a_prior_that_says_nothing_is_refused(method: type[FastSBIC] | type[Sort
     with pytest.raises(UserError, match="with the prior 1,1 and even classes no label says anything"):
         method(prior=(1.0, 1.0)).fit_encoded(table)
     with pytest.raises(UserError, match="no label says anything"):
-        OnlineSBIC(prior=(3.0, 3.0))
+        OnlineSBIC(prior=(3.0, 3.0)).partial_fit([0], [0], [1])
     assert_sound(method(prior=(1.0, 1.0), prevalence=0.6).fit_encoded(table))
 
 
@@ -387,7 +387,7 @@ def test_chains_that_disagree_are_named() -> None:
     tasks = [t for t in range(30) for _ in range(8)]
     workers = [j for _ in range(30) for j in range(8)]
     labels = [(t % 2) ^ (j >= 4) for t in range(30) for j in range(8)]
-    fitted = Gibbs(chains=8, burn_in=50, samples=50, prior=(1.0, 1.0)).fit(tasks, workers, labels)
+    fitted = Gibbs(n_starts=8, burn_in=50, samples=50, prior=(1.0, 1.0)).fit(tasks, workers, labels)
     assert fitted.chain_probabilities_.shape == (8, 30)
     assert fitted.chain_sd_.max() > 0.25
     assert any(note.startswith("the chains disagree about") for note in fitted.notes_)

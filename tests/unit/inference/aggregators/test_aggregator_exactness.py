@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import elementary_symmetric as esp
 import numpy as np
+import pandas
 import pytest
 from label_tables import brute_force, direct_sbic, every_world, random_tree, simulated, views_in_order
 from scipy.special import expit, logit
+from sklearn.base import clone
 
+from crowdclust_app.domain.errors import InvalidInputError, NotFittedError
 from crowdclust_app.inference.aggregators import (
     EM,
     KOS,
@@ -283,14 +286,27 @@ def test_sorted_sbic_with_shared_views_is_a_copy_for_each_task() -> None:
 def test_the_online_class_believes_what_fast_sbic_does() -> None:
     table, _ = simulated(25, 8, 5, seed=3)
     online = OnlineSBIC(prior=(3.0, 1.5), prevalence=0.4)
-    for task, worker, label in zip(table.task, table.worker, table.label, strict=True):
-        online.add(int(task), int(worker), bool(label))
+    with pytest.raises(NotFittedError, match="OnlineSBIC has seen no labels yet; give some to partial_fit first"):
+        online.predict()
+    frame = pandas.DataFrame({"task": table.task, "worker": table.worker, "label": table.label})
+    assert online.partial_fit(frame[:50]) is online
+    for task, worker, label in frame[50:].itertuples(index=False):
+        online.partial_fit([task], [worker], [bool(label)])
     fitted = FastSBIC(prior=(3.0, 1.5), prevalence=0.4, order="arrival").fit_encoded(table)
     np.testing.assert_allclose([online.log_odds(task) for task in range(25)], fitted.log_odds_, atol=1e-12)
     assert online.probability(0) == pytest.approx(expit(fitted.log_odds_[0]))
     np.testing.assert_allclose([online.accuracy(j)[0] for j in range(8)], fitted.accuracy_, atol=1e-12)
     np.testing.assert_allclose([online.accuracy(j)[1] for j in range(8)], fitted.accuracy_sd_, atol=1e-12)
     assert online.log_odds("new") == pytest.approx(logit(0.4))
+    assert (set(online.tasks_), set(online.workers_)) == (set(range(25)), set(range(8)))
+    np.testing.assert_array_equal(online.predict(range(25)), fitted.labels_)
+    np.testing.assert_allclose(online.predict_proba(fitted.tasks_), fitted.probabilities_, atol=1e-12)
+    np.testing.assert_allclose(online.probabilities_, fitted.probabilities_[np.array(online.tasks_)], atol=1e-12)
+    np.testing.assert_allclose(online.accuracy_, fitted.accuracy_[np.array(online.workers_)], atol=1e-12)
+    with pytest.raises(InvalidInputError, match="the label 2 is not one of the classes 0 and 1"):
+        online.partial_fit([0], [0], [2])
+    again = clone(online).set_params(classes=("no", "yes"), prevalence=0.5)
+    assert again.partial_fit([1, 2], ["a", "b"], ["yes", "no"]).predict([1, 2, 7]).tolist() == ["yes", "no", None]
 
 
 def test_repeats_are_streamed_as_the_direct_form_does() -> None:

@@ -33,7 +33,7 @@ from crowdclust_app.inference.aggregators import (
 from crowdclust_app.inference.aggregators.scoring import score
 
 COMMON = {"prior", "prevalence", "ties", "repeats", "classes", "max_iterations", "tolerance", "seed"}
-OWN = {"soft-vote": {"pseudo_votes"}, "gibbs": {"chains", "burn_in", "samples"}, "sbic-fast": {"order"},
+OWN = {"soft-vote": {"pseudo_votes"}, "gibbs": {"n_starts", "burn_in", "samples"}, "sbic-fast": {"order"},
        "sbic-sorted": {"order"}}  # fmt: skip
 
 
@@ -199,8 +199,8 @@ def test_gibbs_repeats_itself_by_seed_and_agrees_with_exact_inference() -> None:
     np.testing.assert_allclose(fitted.probabilities_[:, 1], brute_force(table, (2.0, 1.0)), atol=0.02)
     np.testing.assert_array_equal(Gibbs(samples=4000, seed=5).fit(table).probabilities_, fitted.probabilities_)
     assert np.abs(Gibbs(samples=4000, seed=6).fit(table).probabilities_ - fitted.probabilities_).max() > 0
-    with pytest.raises(UserError, match="chains, burn_in or samples is too small"):
-        Gibbs(chains=0).fit(table)
+    with pytest.raises(UserError, match="n_starts, burn_in or samples is too small"):
+        Gibbs(n_starts=0).fit(table)
 
 
 def test_triangles_give_the_reliability_of_workers_in_closed_form() -> None:

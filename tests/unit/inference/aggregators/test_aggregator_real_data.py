@@ -94,7 +94,7 @@ def test_normalised_kos_on_barzan_does_not_depend_on_its_rounds(load, rounds: in
 def test_single_chains_scatter_over_the_modes_of_bluebirds(load) -> None:
     table, truth = load("bluebirds")
     fitted = [
-        method_named("gibbs")(seed=seed, chains=1, burn_in=100, samples=200).fit_encoded(table) for seed in range(10)
+        method_named("gibbs")(seed=seed, n_starts=1, burn_in=100, samples=200).fit_encoded(table) for seed in range(10)
     ]
     errors = [score(chain, truth).error for chain in fitted]
     assert np.mean(errors) == pytest.approx(0.306, abs=2.0 * 0.056 * np.sqrt(1 / 10 + 1 / 20) + 0.02)

@@ -80,9 +80,9 @@ def test_where_nearly_all_belong_nobody_is_taken_for_a_liar() -> None:
 
 def test_the_streamed_verdicts_are_those_that_choose_the_next_question() -> None:
     given = crowd()
-    online = OnlineSBIC(PRIOR)
+    online = OnlineSBIC(prior=PRIOR)
     for answer in given:
-        online.add(answer.item, answer.worker, answer.said is AnswerKind.YES)
+        online.partial_fit([answer.item], [answer.worker], [answer.said is AnswerKind.YES])
     found = verify(asked(), given, NAMES, ("sbic-fast",)).method("sbic-fast")
     assert found is not None
     np.testing.assert_allclose(found.probability, [online.probability(item) for item in ITEMS], atol=1e-12)
