@@ -14,10 +14,15 @@ from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.overview import CampaignOverview, load_overview
+from crowdclust_app.services.clusters.run_view import RunView
 
 RUN_SHOWN = "run-shown"
 CLUSTER_WANTED = "{screen}-wanted"
 """Remembered for another screen: run and place of the category that it is to show."""
+
+
+# What is shown while a campaign is being read.
+NOTHING = CampaignOverview(0, (), None, (), {})
 
 
 class RunContent(ScreenContent):
@@ -39,6 +44,11 @@ class RunContent(ScreenContent):
     def overview(self) -> CampaignOverview | None:
         """What is shown."""
         return self._overview
+
+    @property
+    def shown_view(self) -> RunView | None:
+        """The run that is shown."""
+        return self._overview.view if self._overview is not None else None
 
     def _forget(self) -> None:
         self._show(None)

@@ -351,54 +351,68 @@ class SortingGrid(QWidget):
             painter.drawRect(self._band.normalized())
 
     def _paint_tile(self, painter: QPainter, position: int, cell: QRect) -> None:
-        palette = self.palette()
         pixmap, place = self._picture(position, cell)
-        desk = self._desk
-        group = 0
-        if desk is not None:
-            group = desk.current if self._shows_stroke(position) else desk.groups[position]
-        selected = desk is not None and self._is_selected(position)
-        if selected:
-            accent, window = palette.color(QPalette.ColorRole.Highlight), palette.color(QPalette.ColorRole.Window)
-            painter.fillRect(cell.adjusted(-2, -2, 2, 2), accent)
-            painter.fillRect(cell, theme.mix(window, accent, 0.35))
         around = place.adjusted(-FRAME, -FRAME, FRAME, FRAME)
+        group = self._group_shown(position)
+        if self._is_selected(position):
+            self._paint_selection(painter, cell)
         if group:
-            colour = theme.group_colour(group)
-            painter.fillRect(around, colour)
-            window = palette.color(QPalette.ColorRole.Window)
-            if theme.contrast(colour, window) < 1.6:
-                # a pale frame on a light ground, a deep one on a dark ground: a line tells where it ends
-                painter.setPen(palette.color(QPalette.ColorRole.Dark))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRect(around.adjusted(0, 0, -1, -1))
-        elif position == self._hover and not selected:
-            painter.fillRect(around, palette.color(QPalette.ColorRole.Mid))
+            self._paint_group(painter, around, group)
+        elif position == self._hover and not self._is_selected(position):
+            painter.fillRect(around, self.palette().color(QPalette.ColorRole.Mid))
         if pixmap is None:
             tile = self._tiles[position]
             reason = self._pictures.failure(tile.path, tile.item.content_hash)
             paint_placeholder(painter, place, Path(tile.item.path).name, reason, self)
         else:
             painter.drawPixmap(place, pixmap)
-        tile = self._tiles[position]
         if group:
             width = 24 if group < 10 else 30
             paint_badge(painter, QRect(around.left(), around.top(), width, 24), group, self._badge_font)
-        if tile.item.frames > 1 and place.width() > 64:
-            paint_frames_badge(painter, place, tile.item.frames, self.font())
+        self._paint_signs(painter, position, place, cell)
+
+    def _paint_selection(self, painter: QPainter, cell: QRect) -> None:
+        """The ground of a tile that is selected."""
+        accent, window = (
+            self.palette().color(QPalette.ColorRole.Highlight),
+            self.palette().color(QPalette.ColorRole.Window),
+        )
+        painter.fillRect(cell.adjusted(-2, -2, 2, 2), accent)
+        painter.fillRect(cell, theme.mix(window, accent, 0.35))
+
+    def _paint_group(self, painter: QPainter, around: QRect, group: int) -> None:
+        """A frame in the colour of a group."""
+        palette, colour = self.palette(), theme.group_colour(group)
+        painter.fillRect(around, colour)
+        if theme.contrast(colour, palette.color(QPalette.ColorRole.Window)) < 1.6:
+            # a pale frame on a light ground, a deep one on a dark ground: a line tells where it ends
+            painter.setPen(palette.color(QPalette.ColorRole.Dark))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(around.adjusted(0, 0, -1, -1))
+
+    def _paint_signs(self, painter: QPainter, position: int, place: QRect, cell: QRect) -> None:
+        """What lies on a photo: that it moves, is broken, selected, or where the keys are."""
+        frames, desk = self._tiles[position].item.frames, self._desk
+        if frames > 1 and place.width() > 64:
+            paint_frames_badge(painter, place, frames, self.font())
         if desk is not None and position in desk.flagged:
             paint_flag(painter, place)
-        if selected:
-            paint_check(painter, place, palette.color(QPalette.ColorRole.Highlight))
+        if self._is_selected(position):
+            paint_check(painter, place, self.palette().color(QPalette.ColorRole.Highlight))
         if desk is not None and self.keyboard_leads and position == desk.focus and self.hasFocus():
-            paint_focus(painter, cell, palette)
+            paint_focus(painter, cell, self.palette())
+
+    def _group_shown(self, position: int) -> int:
+        """The group that a tile has, or is being given; 0 for none."""
+        if self._desk is None:
+            return 0
+        return self._desk.current if self._shows_stroke(position) else self._desk.groups[position]
 
     def _shows_stroke(self, position: int) -> bool:
         """Whether the tile is painted by the gesture under way; a press on a tile of the group in hand is not."""
         return position in self._stroke and (len(self._stroke) > 1 or self._stroke[0] == position)
 
     def _is_selected(self, position: int) -> bool:
-        assert self._desk is not None
-        if position in self._desk.selection:
-            return True
-        return self._band is not None and position in self._banded
+        if self._desk is None:
+            return False
+        return position in self._desk.selection or (self._band is not None and position in self._banded)

@@ -32,7 +32,7 @@ from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.clusters.starts_view import StartsView
 from crowdclust_app.gui.empty import EmptyState
 from crowdclust_app.gui.labels import ElidedLabel
-from crowdclust_app.gui.run_content import CLUSTER_WANTED, RUN_SHOWN, RunContent
+from crowdclust_app.gui.run_content import CLUSTER_WANTED, NOTHING, RUN_SHOWN, RunContent
 from crowdclust_app.gui.save_plot import ask_and_save
 from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import EMPTY, MAIN
@@ -295,40 +295,44 @@ class ClustersContent(RunContent):
         self.shell.data_changed.emit()
 
     def _show(self, overview: CampaignOverview | None) -> None:
-        before = self._overview.view if self._overview is not None else None
+        before = self.shown_view
         self._overview = overview
-        view = overview.view if overview is not None else None
-        made = overview.arrangement if overview is not None else None
-        rows = made.rows if made is not None else ()
-        runs = overview.runs if overview is not None else ()
-        self.album.show(view, dict(overview.files) if overview is not None else {})
+        shown = overview or NOTHING
+        view, made = shown.view, shown.arrangement
+        self.album.show(view, dict(shown.files))
         self.album.show_arrangement(made)
         self.deciding.show(self._campaign, view, made)
-        empty = overview is not None and not overview.responses and view is None
-        self._pages.setCurrentIndex(EMPTY if empty else MAIN)
-        self._left.setCurrentWidget(self._no_run if overview is not None and view is None else self._picture)
-        self.setFocusProxy(self._first_part(overview))
-        self._aside.setVisible(overview is None or view is not None)
-        self.panel.show_runs(runs, view.run if view is not None else None)
-        same = view is not None and before is not None and view.run.number == before.run.number
-        if not same:
+        self._turn_pages(overview)
+        self.panel.show_runs(shown.runs, view.run if view is not None else None)
+        rows = made.rows if made is not None else ()
+        if view is not None and before is not None and view.run.number == before.run.number:
+            self.gallery.show_rows(rows)
+        else:
             self.selection.clear()
             self.gallery.show_view(rows)
-        else:
-            self.gallery.show_rows(rows)
-        truth, order = (overview.truth, overview.truth_order) if overview is not None else ({}, ())
-        self.views.show_view(view, made, truth, order, overview.axes if overview is not None else {})
-        categories = made.categories if made is not None else None
-        self.known.show_view(view, categories, truth, order)
-        self.two_runs.show_view(self._campaign, view, categories, runs)
-        self.numbers.show_view(view, runs)
-        self.starts.show_view(view)
+        self._show_tabs(shown)
         self.inspector.refresh()
         self._title.setText(_title(overview))
         news = _news(overview)
         self._news.setText(news)
         self._news.setVisible(bool(news))  # the hint has the room while there are none
         self._save.setEnabled(view is not None)
+
+    def _turn_pages(self, overview: CampaignOverview | None) -> None:
+        """Show the parts, or what leads to them: sorting, or a first run."""
+        no_run = overview is not None and overview.view is None
+        self._pages.setCurrentIndex(EMPTY if overview is not None and no_run and not overview.responses else MAIN)
+        self._left.setCurrentWidget(self._no_run if no_run else self._picture)
+        self.setFocusProxy(self._first_part(overview))
+        self._aside.setVisible(not no_run)
+
+    def _show_tabs(self, shown: CampaignOverview) -> None:
+        view, categories = shown.view, shown.arrangement.categories if shown.arrangement is not None else None
+        self.views.show_view(view, shown.arrangement, shown.truth, shown.truth_order, shown.axes)
+        self.known.show_view(view, categories, shown.truth, shown.truth_order)
+        self.two_runs.show_view(self._campaign, view, categories, shown.runs)
+        self.numbers.show_view(view, shown.runs)
+        self.starts.show_view(view)
 
     # --- what the lead decides
 

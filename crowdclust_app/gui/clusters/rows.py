@@ -284,17 +284,22 @@ class ClusterRowsView(QListView):
             return
         row, item, part = hit
         self.setCurrentIndex(self._rows.index(self._rows.row_of(row.place) or 0))
-        if part == "more":
+        if item is not None:
+            self._choose(item, event.modifiers())
+        elif part == "more":
             self.opened.emit(row.place)
         elif part == "menu":
             self.menu_wanted.emit(row.place, self._below_menu(row.place))
         elif part == "name":
             self.edit_name(row.place)
-        elif item is not None and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+
+    def _choose(self, item: int, keys: Qt.KeyboardModifier) -> None:
+        """Choose a photo; with Control it is added or taken away, with Shift added."""
+        if keys & Qt.KeyboardModifier.ControlModifier:
             self._selection.toggle(item)
-        elif item is not None and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        elif keys & Qt.KeyboardModifier.ShiftModifier:
             self._selection.add([item])
-        elif item is not None:
+        else:
             self._selection.choose(item)
 
     def _below_menu(self, place: int) -> QPoint:

@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from crowdclust_app.gui import theme
+from crowdclust_app.gui.charts.series import Floats
 from crowdclust_app.gui.empty import EmptyState
-from crowdclust_app.gui.run_content import RunContent
+from crowdclust_app.gui.run_content import NOTHING, RunContent
 from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import EMPTY, MAIN
 from crowdclust_app.gui.splitting import splitter
@@ -206,26 +207,21 @@ class WorkersContent(RunContent):
         return self._chosen
 
     @property
-    def shown_view(self) -> RunView | None:
-        """The run beside which the workers are shown."""
-        return self._overview.view if self._overview is not None else None
-
-    @property
     def _study(self) -> WorkerStudy | None:
         return self.studying.study
 
     def _show(self, overview: CampaignOverview | None) -> None:
         self._overview = overview
-        view = self.shown_view
-        self.album.show(view, dict(overview.files) if overview is not None else {})
-        self.album.show_arrangement(overview.arrangement if overview is not None else None)
-        workers = overview.workers if overview is not None else ()
-        self._pages.setCurrentIndex(EMPTY if overview is not None and not workers else MAIN)
-        self.setFocusProxy(self.table if overview is None or workers else self._empty.button)
-        self._title.setText(count_of(len(workers), "worker") if overview is not None else "")
+        shown = overview or NOTHING
+        self.album.show(shown.view, dict(shown.files))
+        self.album.show_arrangement(shown.arrangement)
+        nobody = overview is not None and not shown.workers
+        self._pages.setCurrentIndex(EMPTY if nobody else MAIN)
+        self.setFocusProxy(self._empty.button if nobody else self.table)
+        self._title.setText(count_of(len(shown.workers), "worker") if overview is not None else "")
         self._news.setText(_about_run(overview))
         if overview is not None:
-            self.studying.look(self._campaign, view)
+            self.studying.look(self._campaign, shown.view)
         self._show_rows()
         self._show_lower()
 
@@ -342,26 +338,31 @@ class WorkersContent(RunContent):
     def _show_large(self) -> None:
         worker, view, study = self._worker(), self.shown_view, self._study
         one_for_all = _takes_all_for_one(view)
+        number = 0 if one_for_all else worker.matrix if worker is not None else None
         name = "All workers together" if one_for_all else worker.name if worker is not None else ""
         self.side.show_head(name, about_worker(worker, view, one_for_all, FLAG_REASONS))
-        number = 0 if one_for_all else worker.matrix if worker is not None else None
-        called = self._overview.categories if self._overview is not None else None
-        matrix = self._matrices(view)[number] if view is not None and number is not None else None
-        self.side.show_matrix(matrix, view, called)
-        chosen = self._chosen or ""
-        turns = study.turns if study is not None else None
-        with_oneself = turns.self_agreement(chosen) if turns is not None else None
+        matrix = expected = None
+        if view is not None and number is not None:
+            matrix, expected = self._matrices(view)[number], view.run.result.confusion[number]
+        self.side.show_matrix(matrix, view, (self._overview or NOTHING).categories)
         can_write = self._campaign is not None and not self._campaign.read_only
-        can_plan = can_write and study is not None and study.can_repeat
-        self.side.time.show_turns(turns.of(chosen) if turns is not None else (), with_oneself, can_plan)
-        expected = view.run.result.confusion[number] if view is not None and number is not None else None
-        self.side.hits.show_turns(turns, chosen, not can_write, expected)
+        self._show_turns(study, can_write, expected)
         self.deciding.about(self._campaign, self._chosen, self._overview.left_out if self._overview else None)
-        retired = self.deciding.retirement
         criteria = study.criteria if study is not None else None
         can_refit = view is not None and can_leave_out(view.run)
-        self.side.trust.show_worker(worker, view, criteria, retired, can_write, can_refit)
+        self.side.trust.show_worker(worker, view, criteria, self.deciding.retirement, can_write, can_refit)
         self._show_without()
+
+    def _show_turns(self, study: WorkerStudy | None, can_write: bool, expected: Floats | None) -> None:
+        """Show what the chosen worker did, over time and HIT by HIT."""
+        chosen = self._chosen or ""
+        if study is None:
+            self.side.time.show_turns((), None)
+            self.side.hits.show_turns(None, chosen, not can_write, expected)
+        else:
+            turns = study.turns
+            self.side.time.show_turns(turns.of(chosen), turns.self_agreement(chosen), can_write and study.can_repeat)
+            self.side.hits.show_turns(turns, chosen, not can_write, expected)
 
     # --- without this worker
 
