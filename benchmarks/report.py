@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,12 +84,12 @@ def watch_over(progress: Progress | None, cancel: CancelToken | None, part: str 
 def place_for(out: Path | None) -> Iterator[None]:
     """The folder that tables and plots will be written to, refused before anything is computed; none when None."""
     from crowdclust_app.io.atomic import folder_for
-    from crowdclust_app.io.plots import require_matplotlib
 
     if out is None:
         yield
         return
-    require_matplotlib()
+    if find_spec("matplotlib") is None:
+        raise UserError("plots need the package matplotlib, which is not installed", todo="install crowdclust again")
     with folder_for(out):
         yield
 
@@ -118,7 +119,7 @@ def report_of(
 
 def write_outcome(name: str, outcome: ExperimentResult, out: Path) -> tuple[Path, ...]:
     """Write the tables (CSV) and the plot (PNG) of an experiment into a folder that exists."""
-    from crowdclust_app.io.plots import draw_panels
+    from crowdclust_app.io.figures import write_panels
     from crowdclust_app.io.tables import write_table
 
     written = []
@@ -126,7 +127,7 @@ def write_outcome(name: str, outcome: ExperimentResult, out: Path) -> tuple[Path
         path = out / (f"{name}.csv" if sheet is outcome.figures else f"{name}_{sheet.name}.csv")
         write_table(path, sheet.header, sheet.rows)
         written.append(path)
-    draw_panels(out / f"{name}.png", outcome.panels)
+    write_panels(out / f"{name}.png", outcome.panels)
     return (*written, out / f"{name}.png")
 
 

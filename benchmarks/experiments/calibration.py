@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.experiments.results import ExperimentResult, Panel, PlotSeries, ResultSheet, Watch, mean_and_sd
+from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, curve, curves, mean_and_sd
+from crowdclust_app.domain.plots import Curves
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
@@ -134,12 +135,10 @@ def _bins(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]]
     return tuple((words, *row) for words, parts in pooled.items() for row in reliability(*_together(parts)))
 
 
-def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]]) -> Panel:
-    lines = [PlotSeries("as it should be", (0.0, 1.0), (0.0, 1.0))]
+def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]]) -> Curves:
+    lines = [curve("as it should be", (0.0, 1.0), (0.0, 1.0))]
     for words, parts in pooled.items():
         bins = reliability(*_together(parts))
-        lines.append(
-            PlotSeries(f"labels counted {words}", tuple(row[3] for row in bins), tuple(row[4] for row in bins))
-        )
+        lines.append(curve(f"labels counted {words}", (row[3] for row in bins), (row[4] for row in bins)))
     title = "Are items in their cluster as often\nas said? (nearer the straight line is better)"
-    return Panel(title, "probability of the cluster", "share of items that are right", "lines", tuple(lines))
+    return curves(title, "probability of the cluster", "share of items that are right", lines)

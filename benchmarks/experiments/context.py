@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from benchmarks.experiments.results import (
     VI_TITLE,
     ExperimentResult,
-    Panel,
-    PlotSeries,
     ResultSheet,
     Solver,
     Watch,
+    bar_series,
     column,
     grouped,
     mean,
@@ -27,6 +26,7 @@ from benchmarks.experiments.results import (
 )
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.partition import canonical_groups
+from crowdclust_app.domain.plots import Bars
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.sampling.plan import make_plan
 
@@ -113,9 +113,9 @@ def run_context(settings: Context, solve: Solver, watch: Watch) -> ExperimentRes
         for key, of_one in grouped(rows, 1).items()
     )
     names = tuple(row[0] for row in figures)
-    bars = PlotSeries("VI", names, tuple(row[3] for row in figures), tuple(row[4] for row in figures))
+    bars = bar_series("VI", (row[3] for row in figures), (row[4] for row in figures))
     title = f"{settings.families} families of {settings.kinds} kinds:\n{VI_TITLE}"
-    panel = Panel(title, "how the items were divided", "variation of information (nats)", "bars", (bars,))
+    panel = Bars("", title, "how the items were divided", "variation of information (nats)", names, (bars,))
     return ExperimentResult(
         ResultSheet("trials", TRIALS, tuple(rows)), ResultSheet("context", FIGURES, figures), (panel,)
     )

@@ -26,14 +26,16 @@ from benchmarks.experiments.expert_sets import (
 )
 from benchmarks.experiments.results import (
     ExperimentResult,
-    Panel,
-    PlotSeries,
     ResultSheet,
     Watch,
+    bar_series,
     column,
+    curve,
+    curves,
     grouped,
     mean,
 )
+from crowdclust_app.domain.plots import Bars, Curves
 from crowdclust_app.evaluation.label_simulation import Codes, Floats
 
 JOINT = "gp"
@@ -138,10 +140,14 @@ def _crowd_figures(rows: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         yield *key, len(of_one), *column(of_one, 4), mean(of_one, 5), *means, *worst, mean(of_one, 11)
 
 
-def _bars(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Panel]:
+def _bars(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Bars]:
     for (name,), of_set in grouped(figures, 1).items():
-        series = _series(of_set, 2, 4, "{:.0%} of the labels")
-        yield Panel(f"Learning from a crowd: {name}", "method", "test accuracy", "bars", series)
+        by_share = {share: list(zip(*rows, strict=True)) for (_, share), rows in grouped(of_set, 2).items()}
+        series = tuple(
+            bar_series(f"{share:.0%} of the labels", cells[4], cells[5]) for share, cells in by_share.items()
+        )
+        methods = tuple(next(iter(by_share.values()))[2])
+        yield Bars("", f"Learning from a crowd: {name}", "method", "test accuracy", methods, series)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,15 +335,8 @@ def questions_needed(outcome: ExperimentResult, accuracy: float) -> dict[tuple[s
     return found
 
 
-def _curves(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Panel]:
+def _curves(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Curves]:
     for (name,), of_set in grouped(figures, 1).items():
-        yield Panel(f"Asking: {name}", "labels", "test accuracy", "lines", _series(of_set, 4, 5))
-
-
-def _series(of_set: list[tuple[Any, ...]], x: int, y: int, called: str = "{}") -> tuple[PlotSeries, ...]:
-    """One for each second cell of these rows: the mean in cell `y`, and its spread in the next, over cell `x`."""
-    found = []
-    for (_, name), of_one in grouped(of_set, 2).items():
-        cells = list(zip(*of_one, strict=True))
-        found.append(PlotSeries(called.format(name), cells[x], cells[y], cells[y + 1]))
-    return tuple(found)
+        by_strategy = {strategy: list(zip(*rows, strict=True)) for (_, strategy), rows in grouped(of_set, 2).items()}
+        lines = [curve(strategy, cells[4], cells[5], cells[6]) for strategy, cells in by_strategy.items()]
+        yield curves(f"Asking: {name}", "labels", "test accuracy", lines)

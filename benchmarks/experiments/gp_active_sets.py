@@ -21,16 +21,8 @@ from benchmarks.experiments.expert_sets import (
     rows_of,
     split,
 )
-from benchmarks.experiments.results import (
-    ExperimentResult,
-    Panel,
-    PlotSeries,
-    ResultSheet,
-    Watch,
-    column,
-    grouped,
-    mean,
-)
+from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, column, curve, curves, grouped, mean
+from crowdclust_app.domain.plots import Curves
 from crowdclust_app.evaluation.label_simulation import Codes, Floats
 
 TRIALS = ("data", "items", "size", "rule", "all_sites", "seed", "accuracy", "nll", "expertise_error", "seconds")
@@ -167,12 +159,12 @@ def _rules(settings: ActiveSets, count: int) -> Iterator[ActiveRule]:
         yield ActiveRule(0, FULL, True)
 
 
-def _panels(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Panel]:
+def _panels(figures: tuple[tuple[Any, ...], ...]) -> Iterator[Curves]:
     """Accuracy over processor time: a point for each rule and size."""
     for (name, count), of_count in grouped(figures, 2).items():
         lines = []
         for (rule, all_sites), rows in grouped([row[3:5] + row for row in of_count], 2).items():
             title = rule if rule == FULL else f"{rule}, all sites" if all_sites else str(rule)
-            lines.append(PlotSeries(title, tuple(row[12] for row in rows), tuple(row[8] for row in rows)))
+            lines.append(curve(title, (row[12] for row in rows), (row[8] for row in rows)))
         title = f"{name}: {count:,} items"
-        yield Panel(title, "processor time (s)", "test accuracy", "lines", tuple(lines), log=False)
+        yield curves(title, "processor time (s)", "test accuracy", lines)

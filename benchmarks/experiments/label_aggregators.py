@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from benchmarks.experiments.labelling import KnownSet, LabelMethod, error_rate, oracle_scores
-from benchmarks.experiments.results import (
-    ExperimentResult,
-    Panel,
-    PlotSeries,
-    ResultSheet,
-    Watch,
-    column,
-    grouped,
-    mean,
-)
+from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, column, curve, curves, grouped, mean
 from benchmarks.label_subsets import some_labels_a_task, some_workers
+from crowdclust_app.domain.plots import Curve, Curves
 from crowdclust_app.evaluation.label_simulation import AccuracyPrior, LabelledTasks, SimulatedLabels, simulate_regular
 
 TRIALS = ("figure", "x", "aggregator", "seed", "error", "error_all", "seconds")
@@ -103,11 +95,11 @@ def spammers(share: float, adversaries: float = 0.0) -> AccuracyPrior:
 def _figure1() -> tuple[GraphPanel, ...]:
     half = spammers(0.5)
     return (
-        GraphPanel("1a", "Figure 1: $\\gamma$ = 5", "$\\ell$, workers a task",
+        GraphPanel("1a", "Figure 1: γ = 5", "ℓ, workers a task",
               tuple(Graph(n, n, 5, half) for n in (5, 10, 15, 20, 25))),
-        GraphPanel("1b", "Figure 1: $\\ell$ = 15", "$\\gamma$, tasks a worker",
+        GraphPanel("1b", "Figure 1: ℓ = 15", "γ, tasks a worker",
               tuple(Graph(n, 15, n, half) for n in (2, 3, 5, 8, 10))),
-        GraphPanel("1c", "Figure 1: $\\ell$ = $\\gamma$", "$\\ell$ = $\\gamma$",
+        GraphPanel("1c", "Figure 1: ℓ = γ", "ℓ = γ",
               tuple(Graph(n, n, n, half) for n in (3, 5, 8, 10, 12, 15))),
     )  # fmt: skip
 
@@ -116,9 +108,9 @@ def _figure2() -> tuple[GraphPanel, ...]:
     sizes, means = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0), (0.55, 0.6, 0.65, 0.7)
     spam, against = (0.3, 0.45, 0.6, 0.75, 0.9), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
     return (
-        GraphPanel("2a", "Figure 2a: Beta prior of mean 0.6", "$\\alpha + \\beta$",
+        GraphPanel("2a", "Figure 2a: Beta prior of mean 0.6", "α + β",
               tuple(Graph(n, 9, 9, (0.6 * n, 0.4 * n)) for n in sizes)),
-        GraphPanel("2b", "Figure 2b: Beta prior, $\\alpha + \\beta$ = 1", "$\\alpha / (\\alpha + \\beta)$",
+        GraphPanel("2b", "Figure 2b: Beta prior, α + β = 1", "α / (α + β)",
               tuple(Graph(p, 9, 9, (p, 1.0 - p)) for p in means)),
         GraphPanel("2c", "Figure 2c: spammers and hammers", "share of spammers",
               tuple(Graph(p, 9, 9, spammers(p)) for p in spam)),
@@ -204,9 +196,9 @@ def run_aggregators(settings: Aggregators, judge: LabelMethod, watch: Watch) -> 
 
 
 def _plan(settings: Aggregators) -> Iterator[_Trial]:
-    for curve in settings.curves:
-        for point in curve.points:
-            yield _Trial(curve.figure, point.x, settings.of_graphs, point)
+    for panel in settings.curves:
+        for point in panel.points:
+            yield _Trial(panel.figure, point.x, settings.of_graphs, point)
     for known in settings.known:
         labels = known.tasks.labels
         usual = int(np.median(np.bincount(labels.task, minlength=labels.n_tasks)))
@@ -256,30 +248,25 @@ def _judged(
     return error_rate(scores, tasks.truth, labels), everywhere, seconds
 
 
-def _panels(settings: Aggregators, figures: tuple[tuple[Any, ...], ...]) -> Iterator[Panel]:
+def _panels(settings: Aggregators, figures: tuple[tuple[Any, ...], ...]) -> Iterator[Curves]:
     of_figure = grouped(figures, 1)
-    for curve in settings.curves:
-        lines = _lines(of_figure[(curve.figure,)], 4)
-        yield Panel(curve.title, curve.x_label, "error", "lines", lines, log="y")
+    for panel in settings.curves:
+        lines = _lines(of_figure[(panel.figure,)], 4)
+        yield curves(panel.title, panel.x_label, "error", lines, log="y")
     for (figure,), rows in of_figure.items():
         if str(figure).startswith("3 "):
             lines = _lines(rows, 4, spread=True)
-            yield Panel(f"Figure {figure}", "labels a task", "error", "lines", lines)
+            yield curves(f"Figure {figure}", "labels a task", "error", lines)
         elif str(figure).startswith("Raykar"):
-            right = tuple(
-                PlotSeries(line.name, line.x, tuple(1.0 - error for error in line.y), line.spread)
-                for line in _lines(rows, 6, spread=True)
-            )
-            yield Panel(f"{figure}", "workers", "accuracy over all tasks", "lines", right)
+            right = tuple(replace(line, y=1.0 - line.y) for line in _lines(rows, 6, spread=True))
+            yield curves(f"{figure}", "workers", "accuracy over all tasks", right)
 
 
-def _lines(rows: list[tuple[Any, ...]], position: int, spread: bool = False) -> tuple[PlotSeries, ...]:
+def _lines(rows: list[tuple[Any, ...]], position: int, spread: bool = False) -> tuple[Curve, ...]:
     """A line for each aggregator; without spread it is for a logarithmic axis, which has no place for errors of 0."""
     lines = []
     for (name,), of_one in grouped([row[2:3] + row for row in rows], 1).items():
         shown = [row[1:] for row in of_one if row[1:][position] > 0 or spread]
         around = tuple(row[position + 1] for row in shown) if spread else ()
-        lines.append(
-            PlotSeries(str(name), tuple(row[1] for row in shown), tuple(row[position] for row in shown), around)
-        )
+        lines.append(curve(str(name), (row[1] for row in shown), (row[position] for row in shown), around))
     return tuple(lines)

@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.experiments.results import ExperimentResult, Panel, PlotSeries, ResultSheet, Watch, grouped, mean_and_sd
+from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, curve, curves, grouped, mean_and_sd
 from benchmarks.roc import auc, ellipse, roc
+from crowdclust_app.domain.plots import Curve, Curves
 from crowdclust_app.evaluation.label_simulation import Codes, Floats, LabelledTasks
 
 SENSITIVITY = (0.90, 0.80, 0.57, 0.60, 0.55)
@@ -167,7 +168,7 @@ def run_raykar(settings: Raykar, read: Reader, watch: Watch) -> ExperimentResult
     """
     total = 2 * len(settings.seeds) + (len(settings.counts) if settings.rte is not None else 0)
     rows: list[tuple[Any, ...]] = []
-    panels: list[Panel] = []
+    panels: list[Curves] = []
     for number, seed in enumerate(settings.seeds):
         watch.at(number, total, f"mammograms, seed {seed}")
         cases = simulate_cases(settings.positives, settings.negatives, settings.features, seed)
@@ -230,7 +231,7 @@ def _mammograms(cases: Cases, found: dict[str, Reading]) -> Iterator[tuple[str, 
             yield "1", f"largest error of a {what}, {method}", float(np.abs(values - np.array(true)).max())
 
 
-def _curves(cases: Cases, found: dict[str, Reading]) -> Iterator[Panel]:
+def _curves(cases: Cases, found: dict[str, Reading]) -> Iterator[Curves]:
     def area(score: Floats) -> str:
         return f"AUC {auc(score, cases.truth):.3f}"
 
@@ -243,10 +244,10 @@ def _curves(cases: Cases, found: dict[str, Reading]) -> Iterator[Panel]:
         for row, true in enumerate(zip(1.0 - np.array(SPECIFICITY), SENSITIVITY, strict=True)):
             point = 1.0 - float(one.specificity[row]), float(one.sensitivity[row])
             # from the truth to the estimate, as in the paper
-            lines.append(PlotSeries("", (float(true[0]), point[0]), (float(true[1]), point[1]), like=name))
+            lines.append(curve("", (float(true[0]), point[0]), (float(true[1]), point[1]), like=name))
             if one is found[EM]:
                 x, y = ellipse(point, (float(one.specificity_sd[row]), float(one.sensitivity_sd[row])))
-                lines.append(PlotSeries("", x, y, like=name))
+                lines.append(curve("", x, y, like=name))
     yield _roc_panel("Figure 1: labels; readers, true to estimated", lines)
     both = [("joint", found[EM].classifier), ("decoupled", found[DECOUPLED].classifier)]
     yield _roc_panel("Figure 2: classifier", [_line(f"{name}, {area(score)}", score, cases) for name, score in both])
@@ -288,7 +289,7 @@ def _annotators(
                 yield "4", f"accuracy of {method}, {count} annotators", draw, float(right.mean())
 
 
-def _figure_four(rows: Sequence[tuple[Any, ...]]) -> Panel:
+def _figure_four(rows: Sequence[tuple[Any, ...]]) -> Curves:
     lines = []
     for method in (DS, MAJORITY):
         points = []
@@ -296,8 +297,8 @@ def _figure_four(rows: Sequence[tuple[Any, ...]]) -> Panel:
             if name.startswith(f"accuracy of {method},"):
                 points.append((int(name.split(", ")[1].split()[0]), *mean_and_sd(row[3] for row in of_one)))
         x, y, spread = zip(*points, strict=True)
-        lines.append(PlotSeries("em" if method == DS else method, x, y, spread))
-    return Panel("Figure 4: recognising textual entailment", "annotators", "accuracy", "lines", tuple(lines))
+        lines.append(curve("em" if method == DS else method, x, y, spread))
+    return curves("Figure 4: recognising textual entailment", "annotators", "accuracy", lines)
 
 
 def _votes(said: Codes) -> Floats:
@@ -306,10 +307,10 @@ def _votes(said: Codes) -> Floats:
     return np.asarray(np.where(asked, said, 0).sum(axis=1) / np.maximum(asked.sum(axis=1), 1))
 
 
-def _line(name: str, score: Floats, cases: Cases) -> PlotSeries:
+def _line(name: str, score: Floats, cases: Cases) -> Curve:
     false, true = roc(score, cases.truth)
-    return PlotSeries(name, tuple(false.tolist()), tuple(true.tolist()))
+    return curve(name, false.tolist(), true.tolist())
 
 
-def _roc_panel(title: str, lines: Sequence[PlotSeries]) -> Panel:
-    return Panel(title, "false positive rate", "true positive rate", "lines", tuple(lines))
+def _roc_panel(title: str, lines: Sequence[Curve]) -> Curves:
+    return curves(title, "false positive rate", "true positive rate", lines)

@@ -8,12 +8,12 @@ from typing import Any
 from benchmarks.experiments.results import (
     VI_TITLE,
     ExperimentResult,
-    Panel,
-    PlotSeries,
     ResultSheet,
     Solver,
     Watch,
     column,
+    curve,
+    curves,
     grouped,
     mean,
     score,
@@ -63,17 +63,12 @@ def run_redundancy(settings: Redundancy, solve: Solver, watch: Watch) -> Experim
         for key, of_one in grouped(rows, 2).items()
     )
     lines = tuple(
-        PlotSeries(
-            str(method),
-            tuple(row[1] for row in of_method),
-            tuple(row[3] for row in of_method),
-            tuple(row[4] for row in of_method),
-        )
+        curve(str(method), (row[1] for row in of_method), (row[3] for row in of_method), (row[4] for row in of_method))
         for (method,), of_method in grouped(figures, 1).items()
     )
     each = settings.simulation.workers_per_hit
     title = f"{settings.simulation.items:,} items, {each} worker{'' if each == 1 else 's'} a HIT:\n{VI_TITLE}"
-    panel = Panel(title, "HITs that an item is in (redundancy V)", "variation of information (nats)", "lines", lines)
+    panel = curves(title, "HITs that an item is in (redundancy V)", "variation of information (nats)", lines)
     return ExperimentResult(
         ResultSheet("trials", TRIALS, tuple(rows)), ResultSheet("redundancy", FIGURES, figures), (panel,)
     )

@@ -1,4 +1,4 @@
-"""What goes into an experiment (methods, who watches) and what comes out (rows, panels)."""
+"""What goes into an experiment (methods, progress, cancelling) and what comes out (rows, plots)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
+from crowdclust_app.domain.plots import Bars, BarSeries, Curve, Curves
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.metrics import adjusted_rand_index, variation_of_information
 
@@ -36,63 +37,29 @@ Solver = Callable[[ResponseTable, str, int, int], MethodResult]
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Whoever wants to know how far an experiment is, or to stop it.
+    """Progress of an experiment, and its cancel token.
 
     Parameters
     ----------
     report
         Is given trials done, trials in all, and what comes next.
     cancel
-        Is looked at before every trial.
+        Is polled before every trial.
     """
 
     report: Callable[[int, int, str], None] | None = None
     cancel: CancelToken | None = None
 
     def check(self) -> None:
-        """Raise `Cancelled` when nobody wants the result any more."""
+        """Raise `Cancelled` when the experiment has been cancelled."""
         if self.cancel:
             self.cancel.check()
 
     def at(self, done: int, total: int, text: str) -> None:
-        """Say how far it is."""
+        """Report progress."""
         self.check()
         if self.report:
             self.report(done, total, text)
-
-
-@dataclass(frozen=True, slots=True)
-class PlotSeries:
-    """One line or one group of bars: positions (or names), heights, and half the length of error bars.
-
-    A line that says something about another is `like` that one: dotted, in its colour, and not in the legend.
-    """
-
-    name: str
-    x: tuple[Any, ...]
-    y: tuple[float, ...]
-    spread: tuple[float, ...] = ()
-    like: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One pair of axes.
-
-    Parameters
-    ----------
-    kind
-        `lines`, or `bars` with names on the x axis.
-    log
-        Whether both axes are logarithmic, or that of `"y"` alone.
-    """
-
-    title: str
-    x_label: str
-    y_label: str
-    kind: Literal["lines", "bars"]
-    series: tuple[PlotSeries, ...]
-    log: bool | Literal["y"] = False
 
 
 VI_TITLE = "variation of information (lower is better)"
@@ -126,7 +93,7 @@ class ExperimentResult:
 
     trials: ResultSheet
     figures: ResultSheet
-    panels: tuple[Panel, ...]
+    panels: tuple[Curves | Bars, ...]
     sheets: tuple[ResultSheet, ...] = ()
 
 
@@ -172,3 +139,28 @@ def column(rows: Iterable[tuple[Any, ...]], position: int) -> tuple[float, float
 def mean(rows: Iterable[tuple[Any, ...]], position: int) -> float:
     """Mean of one cell of these rows."""
     return column(rows, position)[0]
+
+
+def curve(name: str, x: Iterable[float], y: Iterable[float], spread: Iterable[float] = (), like: str = "") -> Curve:
+    """A curve from cells of rows; a spread of 0 everywhere is none."""
+    return Curve(name, np.array(list(x)), np.array(list(y), dtype=np.float64), _spread(spread), like)
+
+
+def curves(title: str, x_label: str, y_label: str, found: Iterable[Curve], log: bool | Literal["y"] = False) -> Curves:
+    """A plot of curves; it begins at 0 unless they all are so far above it that they would be pressed together."""
+    found = tuple(found)
+    heights = np.concatenate([one.y for one in found])
+    heights = heights[np.isfinite(heights)]
+    far = len(heights) > 0 and heights.min() > 0.5 * heights.max()
+    whole = log is not True and all(one.x.dtype.kind == "i" for one in found)
+    return Curves("", title, x_label, y_label, found, from_zero=not log and not far, log=log, whole_x=whole)
+
+
+def bar_series(name: str, heights: Iterable[float], spread: Iterable[float] = ()) -> BarSeries:
+    """Bars from cells of rows; a spread of 0 everywhere is none."""
+    return BarSeries(name, np.array(list(heights), dtype=np.float64), _spread(spread))
+
+
+def _spread(cells: Iterable[float]) -> NDArray[np.float64] | None:
+    found = np.array(list(cells), dtype=np.float64)
+    return found if found.any() else None

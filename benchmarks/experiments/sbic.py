@@ -11,16 +11,17 @@ from benchmarks.experiments.labelling import KnownSet, LabelMethod, error_rate
 from benchmarks.experiments.published import TABLE2, remark
 from benchmarks.experiments.results import (
     ExperimentResult,
-    Panel,
-    PlotSeries,
     ResultSheet,
     Watch,
     column,
+    curve,
+    curves,
     grouped,
     mean,
     mean_and_sd,
 )
 from benchmarks.experiments.theorems import Policy, Variant, bound
+from crowdclust_app.domain.plots import Curve, Curves
 from crowdclust_app.evaluation.label_simulation import SimulatedLabels
 from crowdclust_app.sampling.asking import UNCERTAINTY, UNIFORM, StreamingPosterior
 
@@ -207,7 +208,7 @@ def _figure_rows(settings: Sampling, rows: list[tuple[Any, ...]]) -> Iterator[tu
         yield policy, method, count, len(of_one), *column(of_one, 4), limit, mean(of_one, 5), run_ms, of_one[0][7]
 
 
-def _panels(figures: tuple[tuple[Any, ...], ...]) -> tuple[Panel, ...]:
+def _panels(figures: tuple[tuple[Any, ...], ...]) -> tuple[Curves, ...]:
     """Figure 2a, 2b and 3."""
     panels = []
     x_label = "labels a task"
@@ -220,15 +221,15 @@ def _panels(figures: tuple[tuple[Any, ...], ...]) -> tuple[Panel, ...]:
             if method in BOUNDED
         ]
         title = f"Figure 2: {policy[0]} sampling"
-        panels.append(Panel(title, x_label, "error", "lines", (*lines, *limits), log="y"))
+        panels.append(curves(title, x_label, "error", (*lines, *limits), log="y"))
     adaptive = [row[1:] for row in figures if row[0] == UNCERTAINTY]
     if adaptive:
         times = tuple(_line(str(method), rows, 7) for (method,), rows in grouped(adaptive, 1).items())
-        panels.append(Panel("Figure 3: a whole run", x_label, "time (ms)", "lines", times, log="y"))
+        panels.append(curves("Figure 3: a whole run", x_label, "time (ms)", times, log="y"))
     return tuple(panels)
 
 
-def _line(name: str, rows: list[tuple[Any, ...]], position: int) -> PlotSeries:
+def _line(name: str, rows: list[tuple[Any, ...]], position: int) -> Curve:
     """One cell over the labels a task; on a logarithmic axis what is 0 is not there."""
     shown = [(row[1], row[position]) for row in rows if row[position]]
-    return PlotSeries(name, tuple(x for x, _ in shown), tuple(float(y) for _, y in shown))
+    return curve(name, (x for x, _ in shown), (float(y) for _, y in shown))

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.experiments.results import ExperimentResult, Panel, PlotSeries, ResultSheet, Watch, grouped, mean
+from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, curve, curves, grouped, mean
+from crowdclust_app.domain.plots import Curve, Curves
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
@@ -142,7 +143,7 @@ def tanh_nanoseconds(numbers: int) -> float:
             return 1e9 * seconds / done
 
 
-def _panels(rows: list[tuple[Any, ...]]) -> tuple[Panel, ...]:
+def _panels(rows: list[tuple[Any, ...]]) -> tuple[Curves, ...]:
     """Means over the seeds for each size, and for each number of dimensions where several are tried."""
     by_dimensions = grouped([(row[1], *row) for row in rows], 1)
     tanh = _means("numpy tanh, one number", rows, "tanh_ns")
@@ -154,20 +155,19 @@ def _panels(rows: list[tuple[Any, ...]]) -> tuple[Panel, ...]:
         each.append(_means(f"joint iteration{told}", fits, "ns_per_label_iteration"))
     x_label = "pair labels of the campaign"
     return (
-        Panel("Time of a fit by campaign size\n(lower is better)", x_label, "seconds", "lines", tuple(whole), log=True),
-        Panel(
+        curves("Time of a fit by campaign size\n(lower is better)", x_label, "seconds", whole, log=True),
+        curves(
             "Time of one pair label in one iteration\n(lower is better)",
             x_label,
             "nanoseconds",
-            "lines",
             (*each, tanh),
             log=True,
         ),
     )
 
 
-def _means(name: str, rows: list[tuple[Any, ...]], figure: str) -> PlotSeries:
+def _means(name: str, rows: list[tuple[Any, ...]], figure: str) -> Curve:
     """The mean of a figure for each size, over its mean number of pair labels."""
     labels, place = FIGURES.index("pair_labels"), FIGURES.index(figure)
     sizes = grouped(rows, 1).values()
-    return PlotSeries(name, tuple(mean(of, labels) for of in sizes), tuple(mean(of, place) for of in sizes))
+    return curve(name, (mean(of, labels) for of in sizes), (mean(of, place) for of in sizes))

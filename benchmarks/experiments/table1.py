@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from benchmarks.experiments.results import (
     VI_TITLE,
     ExperimentResult,
-    Panel,
-    PlotSeries,
     ResultSheet,
     Solver,
     Watch,
+    bar_series,
     column,
     grouped,
     mean,
     score,
 )
+from crowdclust_app.domain.plots import Bars
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
@@ -137,20 +137,14 @@ def _figures(name: str, rows: Sequence[tuple[Any, ...]]) -> ResultSheet:
     return ResultSheet(name, FIGURES, tuple(found))
 
 
-def _panels(rows: Sequence[tuple[Any, ...]], methods: Sequence[str]) -> tuple[Panel, ...]:
+def _panels(rows: Sequence[tuple[Any, ...]], methods: Sequence[str]) -> tuple[Bars, ...]:
     panels = []
     by_data = grouped(rows, 1)
     for (data,), of_data in by_data.items():
         by_method = {name: column(of_one, 3) for (_, name), of_one in grouped(of_data, 2).items()}
-        series = PlotSeries(
-            "VI",
-            tuple(methods),
-            tuple(by_method[name][0] for name in methods),
-            tuple(by_method[name][1] for name in methods),
-        )
-        panels.append(
-            Panel(f"{_called(str(data))}:\n{VI_TITLE}", "method", "variation of information (nats)", "bars", (series,))
-        )
+        series = bar_series("VI", *zip(*(by_method[name] for name in methods), strict=True))
+        title = f"{_called(str(data))}:\n{VI_TITLE}"
+        panels.append(Bars("", title, "method", "variation of information (nats)", tuple(methods), (series,)))
     return tuple(panels)
 
 

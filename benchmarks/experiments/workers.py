@@ -13,16 +13,17 @@ from benchmarks.experiments.redundancy import SCENES
 from benchmarks.experiments.results import (
     VI_TITLE,
     ExperimentResult,
-    Panel,
-    PlotSeries,
     ResultSheet,
     Solver,
     Watch,
     column,
+    curve,
+    curves,
     grouped,
     mean,
     score,
 )
+from crowdclust_app.domain.plots import Curve, Curves
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
@@ -137,36 +138,25 @@ def _rank_rows(seed: int, hits: NDArray[np.int64]) -> list[tuple[Any, ...]]:
     return [(seed, r + 1, int(hits[r]), (r + 1) / n, float(done[r] / done[-1])) for r in range(n)]
 
 
-def _panels(figures: Sequence[tuple[Any, ...]], ranks: Sequence[tuple[Any, ...]]) -> tuple[Panel, ...]:
-    def lines(rows: Sequence[tuple[Any, ...]], name: str, x: int, y: int, spread: int | None = None) -> PlotSeries:
+def _panels(figures: Sequence[tuple[Any, ...]], ranks: Sequence[tuple[Any, ...]]) -> tuple[Curves, ...]:
+    def lines(rows: Sequence[tuple[Any, ...]], name: str, x: int, y: int, spread: int | None = None) -> Curve:
         cells = [tuple(float(row[c]) for row in rows) for c in (x, y)]
         bars = () if spread is None else tuple(float(row[spread]) for row in rows)
-        return PlotSeries(name, cells[0], cells[1], bars)
+        return curve(name, cells[0], cells[1], bars)
 
-    share = PlotSeries(
-        "",
-        tuple(100.0 * float(row[3]) for row in ranks),
-        tuple(100.0 * float(row[4]) for row in ranks),
-    )
-    curves = tuple(
+    share = curve("", (100.0 * float(row[3]) for row in ranks), (100.0 * float(row[4]) for row in ranks))
+    left = tuple(
         lines(of_one, f"without the {which} workers", 4, 5, 6) for (which,), of_one in grouped(figures, 1).items()
     )
     return (
-        Panel(
+        curves(
             "Who does the work:\nHITs of each worker",
             "worker, the most active first",
             "HITs completed",
-            "lines",
             (lines(ranks, "", 1, 2),),
         ),
-        Panel(
-            "Pareto curve: share of the HITs\nthat the most active workers did",
-            "% of workers",
-            "% of HITs",
-            "lines",
-            (share,),
+        curves(
+            "Pareto curve: share of the HITs\nthat the most active workers did", "% of workers", "% of HITs", (share,)
         ),
-        Panel(
-            f"Without some of the workers:\n{VI_TITLE}", "HITs left", "variation of information (nats)", "lines", curves
-        ),
+        curves(f"Without some of the workers:\n{VI_TITLE}", "HITs left", "variation of information (nats)", left),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,12 +134,15 @@ class Curve:
     x, y : ndarray of shape (n,)
     spread : ndarray of shape (n,), optional
         Half the lengths of error bars.
+    like
+        The curve that this one says something about: it is dotted, in that one's colour, and not in the legend.
     """
 
     name: str
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     spread: NDArray[np.float64] | None = None
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,12 @@ class Curves:
     ----------
     marks
         Places on the x axis to mark, with the word that belongs there.
+    from_zero
+        Whether the y axis begins at 0.
+    log
+        Whether both axes are logarithmic, or that of `"y"` alone.
+    whole_x
+        Whether there is nothing between whole numbers on the x axis.
     """
 
     name: str
@@ -159,6 +168,8 @@ class Curves:
     curves: tuple[Curve, ...]
     marks: tuple[tuple[float, str], ...] = ()
     from_zero: bool = False
+    log: bool | Literal["y"] = False
+    whole_x: bool = False
 
     def table(self) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
         """Header and rows: one row a point."""
@@ -170,7 +181,51 @@ class Curves:
         )
 
 
-Plot = Points | Matrix | MatrixPlots | Curves
+@dataclass(frozen=True, slots=True)
+class BarSeries:
+    """Bars of one colour.
+
+    Parameters
+    ----------
+    heights : ndarray of shape (n,)
+    spread : ndarray of shape (n,), optional
+        Half the lengths of error bars.
+    """
+
+    name: str
+    heights: NDArray[np.float64]
+    spread: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Groups of bars from 0 on.
+
+    Parameters
+    ----------
+    places
+        What each group stands for, shape (n,).
+    series
+        One bar of each in every group.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    places: tuple[str, ...]
+    series: tuple[BarSeries, ...]
+
+    def table(self) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
+        """Header and rows: one row a bar."""
+        return ("series", _column(self.x_label), _column(self.y_label), "spread"), (
+            (one.name, place, height, None if one.spread is None else float(one.spread[number]))
+            for one in self.series
+            for number, (place, height) in enumerate(zip(self.places, one.heights.tolist(), strict=True))
+        )
+
+
+Plot = Points | Matrix | MatrixPlots | Curves | Bars
 
 
 def _column(label: str) -> str:

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdclust_app.domain.palette import OKABE_ITO
-from crowdclust_app.domain.plots import Curves, Matrix, MatrixPlots, Plot, Points
+from crowdclust_app.domain.plots import Bars, Curves, Matrix, MatrixPlots, Plot, Points
 from crowdclust_app.io.atomic import atomic_file
 from crowdclust_app.io.csvtext import write_table
-from crowdclust_app.io.plots import COLOURS, MARKERS
 
 if TYPE_CHECKING:
     # matplotlib takes a second to load, and only files are drawn with it
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Okabe and Ito 2008: told apart by everybody, whatever colours they see.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+MARKERS = "osD^v<>P"
 _DOTS = 160
 _COLUMNS = 8  # matrices a row, as in the paper's Figure 3
 _MOST_LABELLED = 40  # rows of a matrix that still have their words
 _MOST_WRITTEN = 12  # rows of a matrix that still have their figures
 _MOST_BOXED = 40  # clusters whose numbers have boxes, which would cover the points of more
+_MOST_LARGE_BARS = 8  # more are too narrow for large figures
+_LEGEND_COLUMNS = 3  # of a legend above bars
+_PANEL_INCHES, _PANEL_DOTS, _PANEL_COLUMNS = (4.6, 3.6), 144, 3
 _MISSING = "\u25a1"
 
 
@@ -88,6 +94,34 @@ def write_figure(folder: Path, plot: Plot, kinds: tuple[str, ...] = ("png", "svg
     return (*paths, numbers)
 
 
+def write_panels(path: Path, plots: Sequence[Curves | Bars]) -> None:
+    """Draw plots side by side into one PNG file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file; its folder must exist.
+    plots
+        At least one.
+    """
+    # matplotlib takes a second to load, and only files are drawn with it
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    columns = min(len(plots), _PANEL_COLUMNS)
+    lines = -(-len(plots) // columns)
+    with mpl.rc_context({"font.family": list(_families())}):
+        width, height = _PANEL_INCHES
+        figure = Figure(figsize=(width * columns, height * lines), dpi=_PANEL_DOTS, layout="constrained")
+        places = list(np.ravel(figure.subplots(lines, columns, squeeze=False)))
+        for axes, plot in zip(places, plots, strict=False):
+            _draw(figure, axes, plot)
+        for axes in places[len(plots) :]:
+            axes.set_axis_off()
+        with atomic_file(path) as file:
+            figure.savefig(file, format="png", metadata={"Software": None})
+
+
 def draw_figure(plot: Plot, width: float = 7.0, make: Callable[..., Figure] | None = None) -> Figure:
     """Draw a plot as a matplotlib figure that belongs to no window.
 
@@ -110,22 +144,23 @@ def draw_figure(plot: Plot, width: float = 7.0, make: Callable[..., Figure] | No
             _draw_grid(figure, plot, lines)
             return figure
         figure = make(figsize=(width, width * 0.72), layout="constrained")
-        axes = figure.subplots()
-        if isinstance(plot, Points):
-            _draw_points(figure, axes, plot)
-        elif isinstance(plot, Matrix):
-            _draw_matrix(figure, axes, plot)
-        else:
-            _draw_curves(axes, plot)
-        _write(axes, plot.title, plot.x_label, plot.y_label)
+        _draw(figure, figure.subplots(), plot)
     return figure
 
 
-def _write(axes: Axes, title: str, x_label: str, y_label: str) -> None:
+def _draw(figure: Figure, axes: Axes, plot: Points | Matrix | Curves | Bars) -> None:
+    if isinstance(plot, Points):
+        _draw_points(figure, axes, plot)
+    elif isinstance(plot, Matrix):
+        _draw_matrix(figure, axes, plot)
+    elif isinstance(plot, Curves):
+        _draw_curves(axes, plot)
+    else:
+        _draw_bars(axes, plot)
     for text in (
-        axes.set_title(_drawable(title)),
-        axes.set_xlabel(_drawable(x_label)),
-        axes.set_ylabel(_drawable(y_label)),
+        axes.set_title(_drawable(plot.title)),
+        axes.set_xlabel(_drawable(plot.x_label)),
+        axes.set_ylabel(_drawable(plot.y_label)),
     ):
         text.set_parse_math(False)  # a dollar is a dollar
 
@@ -211,7 +246,11 @@ def _draw_grid(figure: Figure, plot: MatrixPlots, lines: int) -> None:
 def _draw_curves(axes: Axes, plot: Curves) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
+    numbers = {curve.name: number for number, curve in enumerate(plot.curves)}
     for number, curve in enumerate(plot.curves):
+        if curve.like:
+            axes.plot(curve.x, curve.y, color=COLOURS[numbers[curve.like] % len(COLOURS)], linestyle=":")
+            continue
         style: dict[str, Any] = {
             "color": COLOURS[number % len(COLOURS)],
             "marker": MARKERS[number % len(MARKERS)] if len(curve.x) <= 30 else "",
@@ -220,17 +259,53 @@ def _draw_curves(axes: Axes, plot: Curves) -> None:
             "label": _drawable(curve.name),
         }
         if curve.spread is not None and len(curve.x):
-            axes.errorbar(curve.x, curve.y, yerr=curve.spread, capsize=2, **style)
+            axes.errorbar(curve.x, curve.y, yerr=_error_bars(curve.y, curve.spread), capsize=2, **style)
         else:
             axes.plot(curve.x, curve.y, **style)
+    if plot.log:
+        axes.set(xscale="linear" if plot.log == "y" else "log", yscale="log")
+    if plot.whole_x:
+        axes.locator_params(axis="x", integer=True)
     for place, word in plot.marks:
         axes.axvline(place, color="0.4", linewidth=1, linestyle="--")
         axes.annotate(_drawable(word), (place, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize=8)
     if plot.from_zero:
         axes.set_ylim(bottom=0)
-    if len(plot.curves) > 1:
+    if sum(bool(curve.name) for curve in plot.curves) > 1:
         for text in axes.legend(frameon=False, fontsize="small").get_texts():
             text.set_parse_math(False)
+
+
+def _draw_bars(axes: Axes, plot: Bars) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.25)
+    wide = 0.8 / max(len(plot.series), 1)
+    crowded = len(plot.series) * len(plot.places) > _MOST_LARGE_BARS
+    for number, series in enumerate(plot.series):
+        at = np.arange(len(plot.places)) + (number - (len(plot.series) - 1) / 2) * wide
+        errors = None if series.spread is None else _error_bars(series.heights, series.spread)
+        bars = axes.bar(
+            at, series.heights, wide, yerr=errors, capsize=2, color=COLOURS[number % len(COLOURS)],
+            label=_drawable(series.name),
+        )  # fmt: skip
+        axes.bar_label(bars, fmt="%.2f", fontsize="xx-small" if crowded else "small", padding=1)
+    names = [_drawable(place) for place in plot.places]
+    axes.set_xticks(np.arange(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+    for label in axes.get_xticklabels():
+        label.set_parse_math(False)
+    # room for the figure above the highest bar, and for the legend: there is none among the bars
+    legend = sum(bool(series.name) for series in plot.series) > 1
+    lines = -(-len(plot.series) // _LEGEND_COLUMNS)
+    axes.set_ylim(bottom=0, top=axes.get_ylim()[1] * 1.05 * (1.05 + 0.1 * lines if legend else 1.0))
+    if legend:
+        found = axes.legend(frameon=False, fontsize="small", loc="upper center", ncols=_LEGEND_COLUMNS)
+        for text in found.get_texts():
+            text.set_parse_math(False)
+
+
+def _error_bars(heights: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lengths below and above, shape (2, n); what is never less than 0 has no bar below 0."""
+    return np.stack([spread if (heights < 0.0).any() else np.minimum(spread, heights), spread])
 
 
 def _short(text: str, most: int = 24) -> str:

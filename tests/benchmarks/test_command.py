@@ -54,7 +54,8 @@ def test_labels_are_aggregated_and_further_tables_printed(run, tmp_path: Path) -
     assert run(*argv, "--json").summary["table2"][0]["data"] == "rte"
 
 
-def test_experts_are_learnt_from(run, tmp_path: Path) -> None:
+def test_experts_are_learnt_from(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CROWDCLUST_DATA", raising=False)
     done = run("experts", "--quick", "--seeds", 1, "--methods", "raykar,crowds", "--out", "out")
     assert done.code == 0
     assert "Figure 4 is left out: it needs labels.csv and truth.csv in a folder rte (--data)" in done.err

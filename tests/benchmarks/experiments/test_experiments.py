@@ -65,7 +65,7 @@ def test_table_1_has_every_method_on_every_campaign_for_every_seed() -> None:
         "small campaign: variation of information (lower is better)",
         "known campaign: variation of information (lower is better)",
     ]
-    assert outcome.panels[0].series[0].x == ("blob", "told")
+    assert outcome.panels[0].places == ("blob", "told")
 
 
 def test_a_hard_campaign_is_called_by_what_is_hard_about_it() -> None:
@@ -96,8 +96,8 @@ def test_redundancy_has_a_line_for_every_method() -> None:
     labels = {row[1]: row[6] for row in outcome.trials.rows}
     assert labels[4] == 2 * labels[2]
     (panel,) = outcome.panels
-    assert [(series.name, series.x) for series in panel.series] == [("blob", (2, 4)), ("told", (2, 4))]
-    assert panel.series[0].y == tuple(row[3] for row in outcome.figures.rows if row[0] == "blob")
+    assert [(curve.name, tuple(curve.x)) for curve in panel.curves] == [("blob", (2, 4)), ("told", (2, 4))]
+    assert tuple(panel.curves[0].y) == tuple(row[3] for row in outcome.figures.rows if row[0] == "blob")
     assert panel.title.endswith("variation of information (lower is better)")
     assert panel.title.startswith("60 items, ")
 
@@ -207,9 +207,9 @@ def test_scale_divides_by_labels_and_iterations() -> None:
         assert row["peak_memory_mb"] is None
     # one point a size, whatever the seeds
     for panel in outcome.panels:
-        for line in panel.series:
+        for line in panel.curves:
             assert list(line.x) == [np.mean([row["pair_labels"] for row in rows[n : n + 2]]) for n in (0, 2)]
-    tanh = outcome.panels[1].series[1]
+    tanh = outcome.panels[1].curves[1]
     assert tanh.y == pytest.approx([np.mean([row["tanh_ns"] for row in rows[n : n + 2]]) for n in (0, 2)])
 
 
@@ -218,7 +218,7 @@ def test_scale_has_a_line_for_each_number_of_dimensions() -> None:
         return scale.Cost(20, 1.0, 1.0, float(dimensions), None, 3)
 
     outcome = scale.run_scale(scale.ScaleSettings((0, 1), (SMALL,), (2, 4)), measure, SILENT)
-    assert [(line.name, line.y) for line in outcome.panels[0].series] == [
+    assert [(line.name, tuple(line.y)) for line in outcome.panels[0].curves] == [
         ("whole fit, 2 dimensions", (2.0,)),
         ("whole fit, 4 dimensions", (4.0,)),
     ]

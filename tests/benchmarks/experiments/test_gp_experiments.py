@@ -102,7 +102,7 @@ def test_every_method_gets_the_same_labels() -> None:
     assert rows[0]["worst_expert"] == pytest.approx(0.91)
     assert rows[0]["worst_adversary"] == pytest.approx(0.21)
     assert rows[1]["expertise_error"] is None
-    assert outcome.panels[0].series[0].y == (1.0, 1.0)
+    assert tuple(outcome.panels[0].series[0].heights) == (1.0, 1.0)
 
 
 def test_strategies_ask_as_often_and_stop_when_nothing_is_left() -> None:

@@ -100,8 +100,8 @@ def test_sampling_has_every_method_at_every_number_of_labels() -> None:
     assert {prior for _, prior, _, _ in judge.calls} == {(4.0, 3.0)}
     assert {len(labels) for labels in judge.given} >= {120, 240}
     (figure_2a, figure_2b, figure_3) = outcome.panels
-    assert [series.name for series in figure_2a.series] == ["majority", "slow", "against"]
-    assert [series.x for series in figure_3.series] == [(3, 6), (3, 6)]
+    assert [curve.name for curve in figure_2a.curves] == ["majority", "slow", "against"]
+    assert [tuple(curve.x) for curve in figure_3.curves] == [(3, 6), (3, 6)]
     assert figure_2b.log == "y"
 
 
@@ -113,8 +113,8 @@ def test_sbic_is_drawn_with_its_bounds() -> None:
     assert rows["uniform", "sbic-sorted", 6]["bound"] == pytest.approx(bound("uniform", "sorted", 6, 5, 4.0, 3.0))
     assert rows["uncertainty", "sbic-fast", 3]["bound"] == pytest.approx(bound("uncertainty", "fast", 3, 5, 4.0, 3.0))
     figure_2a = outcome.panels[0]
-    assert [series.like for series in figure_2a.series] == ["", "", "sbic-fast", "sbic-sorted"]
-    assert figure_2a.series[3].y[1] == rows["uniform", "sbic-sorted", 6]["bound"]
+    assert [curve.like for curve in figure_2a.curves] == ["", "", "sbic-fast", "sbic-sorted"]
+    assert figure_2a.curves[3].y[1] == rows["uniform", "sbic-sorted", 6]["bound"]
 
 
 def test_real_sets_are_held_against_the_published_table() -> None:
@@ -181,7 +181,7 @@ def test_aggregators_judge_the_same_labels_with_their_own_priors() -> None:
     # one worker labels every task of this set, so that both errors agree
     assert rows["Raykar 4 rte", 1, "MV"]["error"] == rows["Raykar 4 rte", 1, "MV"]["error_all"]
     assert [panel.title for panel in outcome.panels] == ["", "Figure 3 rte", "Figure 3 mine", "Raykar 4 rte"]
-    raykar = outcome.panels[-1].series[0]
+    raykar = outcome.panels[-1].curves[0]
     assert raykar.y[-1] == pytest.approx(1 - rows["Raykar 4 rte", 3, "MV"]["error_all"])
 
 

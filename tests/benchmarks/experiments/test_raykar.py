@@ -88,8 +88,8 @@ def test_figure_four_draws_annotators() -> None:
     assert votes[5] == votes[6]
     assert 0.8 < found["4", "accuracy of dawid-skene, 12 annotators"][3] <= 1.0
     panel = outcome.panels[-1]
-    assert [series.name for series in panel.series] == ["em", "majority"]
-    assert panel.series[0].x == (4, 12)
+    assert [curve.name for curve in panel.curves] == ["em", "majority"]
+    assert tuple(panel.curves[0].x) == (4, 12)
 
 
 def test_it_stops_when_asked() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdclust_app.domain.plots import Curve, Curves, Matrix, MatrixPlots, Points
+from crowdclust_app.domain.plots import Bars, BarSeries, Curve, Curves, Matrix, MatrixPlots, Points
 
 
 def test_points_leave_out_what_has_no_place() -> None:
@@ -47,3 +47,11 @@ def test_curves_have_their_spread_or_nothing() -> None:
 def test_an_axis_without_words_still_has_a_column_name() -> None:
     header, _ = Curves("c", "", "", "", ()).table()
     assert header == ("line", "value", "value", "spread")
+
+
+def test_bars_are_one_row_each() -> None:
+    one, two = BarSeries("a", np.array([1.0, 2.0])), BarSeries("b", np.array([3.0, 4.0]), np.array([0.1, 0.2]))
+    header, rows = Bars("b", "", "method", "VI (nats)", ("nmf", "cspa"), (one, two)).table()
+    assert header == ("series", "method", "vi_nats", "spread")
+    of_a, of_b = [("a", "nmf", 1.0, None), ("a", "cspa", 2.0, None)], [("b", "nmf", 3.0, 0.1), ("b", "cspa", 4.0, 0.2)]
+    assert list(rows) == of_a + of_b

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from crowdclust_app.domain.plots import Curve, Curves, Matrix, MatrixPlots, Plot, Points
+from crowdclust_app.domain.plots import Bars, BarSeries, Curve, Curves, Matrix, MatrixPlots, Plot, Points
 from crowdclust_app.io.figures import figure_bytes, write_figure
 
 RNG = np.random.default_rng(0)
@@ -32,6 +32,7 @@ def plots() -> list[Plot]:
         MatrixPlots("grid", "t", (AWKWARD,) * 40, ("w",) * 40, ("1", "2"), np.full((40, 2, 2), 0.5), "p"),
         MatrixPlots("empty", "t", (), (), ("1",), np.zeros((0, 1, 1)), "p"),
         Curves("c", "t", "x", "y", (Curve(AWKWARD, np.arange(3.0), np.arange(3.0), np.ones(3)),), ((1.0, AWKWARD),)),
+        Bars("bars", AWKWARD, "x", "y", (AWKWARD, "dog"), (BarSeries(AWKWARD, np.ones(2)), BarSeries("b", np.ones(2)))),
         Curves("cc", "t", "x", "y", tuple(Curve(str(k), np.arange(50.0), np.arange(50.0)) for k in range(9))),
     ]
 
