@@ -53,6 +53,8 @@ def test_the_table_agrees_with_the_classes() -> None:
         kind = getattr(import_module(module), class_name)
         if method.kind in ("aggregator", "learner"):
             assert kind.name == name
+            assert method.reference in kind.__doc__
+            assert "\n    >>> " in kind.__doc__
         if method.kind == "aggregator":
             assert (kind.fewest_classes == 1) == (name in ("majority", "soft-vote", "continuous"))
 

@@ -119,9 +119,17 @@ class _SumProduct(_Messages):
 
 
 class BeliefPropagation(_SumProduct):
-    """Sum-product belief propagation, one coin a worker, with a Beta or a discrete prior (equation 8).
+    """Sum-product belief propagation, one coin a worker, with a Beta or a discrete prior (liu2012, equation 8).
 
     A prior at one accuracy above one half is majority voting; one at 0 and 1 in equal shares (Haldane's) is KOS.
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> BeliefPropagation().fit(*votes).predict_proba([1]).round(2).tolist()
+    [[0.21, 0.79]]
+    >>> BeliefPropagation(prior={0.5: 0.5, 0.9: 0.5}).fit(*votes).predict_proba([1]).round(2).tolist()
+    [[0.16, 0.84]]
     """
 
     name = "bp"
@@ -136,7 +144,15 @@ class BeliefPropagation(_SumProduct):
 
 
 class TwoCoinBeliefPropagation(_SumProduct):
-    """Sum-product belief propagation with independent priors on sensitivity and specificity."""
+    """Sum-product belief propagation, independent priors on sensitivity and specificity (liu2012, section 3.1.2).
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = TwoCoinBeliefPropagation().fit(*votes)
+    >>> fitted.predict().tolist(), fitted.sensitivity_.round(2).tolist()
+    ([1, 0, 1], [0.75, 0.75, 0.64])
+    """
 
     name = "bp2"
     usual_iterations = 100
@@ -144,9 +160,16 @@ class TwoCoinBeliefPropagation(_SumProduct):
 
 
 class MaxProduct(_Messages):
-    """Max-product belief propagation: looks for the jointly most probable labels of all tasks.
+    """Max-product belief propagation: the jointly most probable labels of all tasks (liu2012, section 3.1).
 
     Several labels of a worker on one task count as the one given more often, or not at all.
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = MaxProduct().fit(*votes)
+    >>> fitted.predict().tolist(), fitted.accuracy_.round(2).tolist()
+    ([1, 0, 1], [0.79, 0.79, 0.51])
     """
 
     name = "bp-max"

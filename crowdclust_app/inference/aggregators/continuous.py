@@ -18,7 +18,7 @@ _PRIOR_LABELS = 1.0
 
 
 class Continuous(Aggregator):
-    """Every label is the task's value plus noise of its worker's precision.
+    """Every label is the task's value plus noise of its worker's precision (raykar2009, section 8.3).
 
     Values and precisions are estimated in turn (mean field), so that a worker who alone labelled a task does not become
     infinitely precise: the spread of the task's value counts. `prior`, `prevalence`, `ties` and `classes` play no part.

@@ -17,7 +17,7 @@ _SLICE = 20
 
 
 class Gibbs(Aggregator):
-    """Draws classes and accuracies in turn, in several chains.
+    """Draws classes and accuracies in turn, in several chains (manino2019).
 
     The posterior can have several modes that one chain does not leave; `chain_sd_` says how far the chains disagree
     about each task, and `notes_` says it when they do.
@@ -35,6 +35,13 @@ class Gibbs(Aggregator):
         Probability of the second class in each chain.
     chain_sd_ : ndarray of shape (M,)
         Standard deviation between the chains.
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = Gibbs(n_starts=2).fit(*votes)
+    >>> fitted.predict().tolist(), bool(fitted.chain_sd_.max() < 0.05)
+    ([1, 0, 1], True)
     """
 
     name = "gibbs"

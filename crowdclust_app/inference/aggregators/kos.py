@@ -13,10 +13,18 @@ from crowdclust_app.inference.aggregators.label_table import Floats, LabelTable,
 
 
 class KOS(Aggregator):
-    """The algorithm of Karger, Oh and Shah: ten rounds, started from messages of one, which is majority voting.
+    """The algorithm of karger2011: ten rounds, started from messages of one, which is majority voting.
 
     Messages are divided by their root mean square every round, which changes nothing but their size. The scores are no
     log-odds: `probabilities_` rank the tasks and are not calibrated.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> data = cc.simulate_labels(100, seed=1)
+    >>> found = cc.KOS().fit(data.labels)
+    >>> bool((found.predict() == data.truth.loc[list(found.tasks_)].to_numpy()).mean() > 0.8)
+    True
     """
 
     name = "kos"
@@ -56,7 +64,16 @@ class KOS(Aggregator):
 
 
 class NormalisedKOS(KOS):
-    """KOS with each sum divided by the degree less one, so that busy workers and tasks do not take over."""
+    """KOS (karger2011) with each sum divided by the degree less one: busy workers and tasks do not take over.
+
+    Examples
+    --------
+    >>> import crowdclust_app as cc
+    >>> data = cc.simulate_labels(100, seed=1)
+    >>> found = cc.NormalisedKOS().fit(data.labels)
+    >>> bool((found.predict() == data.truth.loc[list(found.tasks_)].to_numpy()).mean() > 0.8)
+    True
+    """
 
     name = "kos-normalised"
     _normalised = True

@@ -74,20 +74,46 @@ class _OneCoin(Aggregator):
 
 
 class EM(_OneCoin):
-    """Expectation maximisation: each coin at the mode of its posterior (equation 1)."""
+    """Expectation maximisation: each coin at the mode of its posterior (liu2012, equation 1).
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = EM().fit(*votes)
+    >>> fitted.predict().tolist(), fitted.accuracy_.round(2).tolist()
+    ([1, 0, 1], [0.83, 0.83, 0.5])
+    """
 
     name = "em"
     _mode = True
 
 
 class ApproximateMeanField(_OneCoin):
-    """Mean field to first order: each coin at the mean of its posterior (equation 11)."""
+    """Mean field to first order: each coin at the mean of its posterior (liu2012, equation 11).
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = ApproximateMeanField().fit(*votes)
+    >>> fitted.predict().tolist(), fitted.accuracy_.round(2).tolist()
+    ([1, 0, 1], [0.81, 0.81, 0.51])
+    """
 
     name = "amf"
 
 
 class MeanField(_OneCoin):
-    """Exact mean field; its lower bound never falls (equations 9 and 10)."""
+    """Exact mean field; its lower bound never falls (liu2012, equations 9 and 10).
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = MeanField().fit(*votes)
+    >>> fitted.predict_proba().round(2).tolist()
+    [[0.02, 0.98], [0.98, 0.02], [0.02, 0.98]]
+    >>> fitted.lower_bounds_[0] < fitted.lower_bounds_[-1]
+    True
+    """
 
     name = "mf"
     compiled = True

@@ -16,7 +16,7 @@ from crowdclust_app.inference.aggregators.label_table import Floats, LabelTable
 
 
 class Ordinal(Aggregator):
-    """`K - 1` two-coin problems, one a boundary between neighbouring classes.
+    """`K - 1` two-coin problems, one a boundary between neighbouring classes (raykar2009, section 8.2).
 
     The order is that of `classes`, or by value when all classes are numbers.
 

@@ -101,7 +101,14 @@ class _Streaming(Aggregator):
 
 
 class FastSBIC(_Streaming):
-    """Fast SBIC: every label once, one after another."""
+    """Fast SBIC: every label once, one after another (manino2019, algorithm 1).
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> FastSBIC(order="arrival").fit(*votes).predict_proba().round(2).tolist()
+    [[0.33, 0.67], [0.74, 0.26], [0.17, 0.83]]
+    """
 
     name = "sbic-fast"
 
@@ -122,11 +129,17 @@ class FastSBIC(_Streaming):
 
 
 class SortedSBIC(_Streaming):
-    """Sorted SBIC: for each task, its own labels after all others.
+    """Sorted SBIC: for each task, its own labels after all others (manino2019, algorithm 2).
 
     The views of the tasks are shared by halving: all labels of one half are taken in, in their order, before either
     part of the other half is looked at. Each label is taken in about `log2 M` times; the memory is that of Fast SBIC
     and one copy of the workers' counts a level.
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> SortedSBIC(order="arrival").fit(*votes).predict_proba().round(2).tolist()
+    [[0.24, 0.76], [0.76, 0.24], [0.17, 0.83]]
     """
 
     name = "sbic-sorted"

@@ -24,13 +24,20 @@ _EQUAL = 1e-9
 
 
 class TriangularEstimation(Aggregator):
-    """Estimates each worker's reliability from agreements, without iterations, then takes a weighted vote.
+    """Estimates each worker's reliability from agreements, without iterations, then takes a weighted vote (bonald2017).
 
     With `C_ab` the mean product of two workers' labels (1 and -1) over the tasks both labelled, a worker's squared
     reliability is `C_ka C_kb / C_ab` for the pair with the largest `|C_ab|` among those that both overlap with the
     worker. Signs follow the worker whose agreements with the others are least ambiguous: a worker who agrees with that
     one exactly half of the time gets no say, and one who never overlaps with that one counts as better than chance.
     Prior and seed play no part, but for a prior that says that workers are wrong more often than right.
+
+    Examples
+    --------
+    >>> votes = [1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcabcabc"), [1, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> fitted = TriangularEstimation().fit(*votes)
+    >>> fitted.predict().tolist(), fitted.accuracy_.round(2).tolist()
+    ([1, 0, 1], [0.83, 0.83, 0.5])
     """
 
     name = "te"

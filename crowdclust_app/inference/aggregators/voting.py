@@ -19,7 +19,13 @@ def _log(shares: Floats) -> Floats:
 
 
 class Majority(Aggregator):
-    """The most frequent label of each task; its probability is the share of the votes."""
+    """The most frequent label of each task; its probability is the share of the votes (liu2012, section 2).
+
+    Examples
+    --------
+    >>> Majority().fit_predict([1, 1, 1, 2, 2], list("abcab"), ["x", "x", "y", "x", "y"]).tolist()
+    ['x', None]
+    """
 
     name = "majority"
     fewest_classes = 1
@@ -42,6 +48,11 @@ class SoftVote(Aggregator):
     ----------
     pseudo_votes
         How many votes the prevalence counts for.
+
+    Examples
+    --------
+    >>> SoftVote().fit_predict_proba([1, 1, 2], list("aba"), ["x", "y", "x"]).tolist()
+    [[0.5, 0.5], [0.75, 0.25]]
     """
 
     name = "soft-vote"
