@@ -397,7 +397,8 @@ def test_verdicts_do_not_wait_for_a_long_fit(qtbot: QtBot, answered: MainWindow)
             lambda: lead.verification is not None and len(lead.verification.methods) == len(verify_names()),
             timeout=PATIENCE,
         )
-        assert [job.title for job in answered.jobs.active] == ["Running the inference"]
+        # the fit still runs: the verdicts did not wait for its end
+        assert "Running the inference" in [job.title for job in answered.jobs.active]
     settle(answered)
 
 
