@@ -77,7 +77,7 @@ def test_whole_numbers_have_no_ticks_between_them(tmp_path: Path, monkeypatch: p
     ticks = []
     save = Figure.savefig
 
-    def look(figure: Figure, *args: object, **kwargs: object) -> None:
+    def look(figure: Figure, *args: Any, **kwargs: Any) -> None:
         ticks.append(figure.axes[0].get_xticks())
         save(figure, *args, **kwargs)
 
