@@ -37,7 +37,7 @@ from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.gui.save_plot import ask_and_save
 from crowdclust_app.gui.screen import shell_of
 
-LEFT, BOTTOM, TOP, RIGHT, HEADLINE = 52, 40, 6, 12, 20
+LEFT, BOTTOM, TOP, RIGHT, HEADLINE = 52, 40, 9, 12, 20
 # Pixels between the ends of the horizontal axis and the outermost points.
 INSET = 6.0
 # Pixels from a point within which the pointer is on it; of an ellipse, the least half-axis.
@@ -332,7 +332,7 @@ class Chart(QWidget):
 
     def _draw_points(self, plot: pg.PlotWidget, series: ChartSeries) -> None:
         seen = slice(series.dots_from, None)
-        size = 7.0 if len(series.x[seen]) <= FEW else 4.5
+        size = 7.0 if len(series.x[seen]) <= FEW and not self._ellipses else 4.5
         hollow = self.palette().color(QPalette.ColorRole.Window)
         brushes = [hollow if k in series.marked else self._accent for k in range(series.dots_from, len(series.x))]
         dots = pg.ScatterPlotItem(
@@ -403,7 +403,7 @@ class Chart(QWidget):
         for item in self._named:
             plot.removeItem(item)
         self._named = []
-        order = sorted(range(len(series.x)), key=lambda number: number != self._point)
+        order = sorted(range(len(series.x)), key=lambda number: (number != self._point, -number))
         metrics, at = QFontMetricsF(self.font()), self._on_screen(series.x, series.y)
         points = [QPointF(*at[number]) for number in order]
         names = [series.names[number] for number in order[:MOST_NAMES]]
