@@ -100,7 +100,7 @@ class Margin:
 
 
 def ask_one_by_one(
-    crowd: SimulatedCrowd, policy: str, belief: Callable[[], StreamingPosterior], seed: int, watch: Watch
+    crowd: SimulatedCrowd, policy: str, make_posterior: Callable[[], StreamingPosterior], seed: int, watch: Watch
 ) -> Bought:
     """Buy labels one at a time, each where the policy says after the ones before.
 
@@ -110,14 +110,14 @@ def ask_one_by_one(
         Is asked.
     policy
         `"uniform"` (equation 1) or `"uncertainty"` (equation 2).
-    belief
+    make_posterior
         Makes what believes of the tasks, for uncertainty sampling.
     seed
         Of the ties.
     watch
         May cancel.
     """
-    asker = Asker(crowd.n_tasks, -(-crowd.most // crowd.n_tasks), policy, seed, belief)
+    asker = Asker(crowd.n_tasks, -(-crowd.most // crowd.n_tasks), policy, seed, make_posterior)
     rows: list[tuple[int, int, int]] = []
     seconds = []
     began = time.perf_counter()

@@ -55,12 +55,12 @@ class Asker:
         `"uniform"` or `"uncertainty"`.
     seed
         Of the ties.
-    belief
-        Makes a belief that has seen nothing; called again when an answer is taken back.
+    make_posterior
+        Makes a posterior without labels; called again when an answer is taken back.
     """
 
     def __init__(
-        self, n_tasks: int, wanted: int, policy: str, seed: int, belief: Callable[[], StreamingPosterior]
+        self, n_tasks: int, wanted: int, policy: str, seed: int, make_posterior: Callable[[], StreamingPosterior]
     ) -> None:
         if policy not in (UNIFORM, UNCERTAINTY):
             raise ValueError(f"the policy {policy!r} is neither {UNIFORM} nor {UNCERTAINTY}")
@@ -68,8 +68,8 @@ class Asker:
         self.wanted = wanted
         self.policy = policy
         self.seed = seed
-        self._make_belief = belief
-        self.belief = belief()
+        self._make_posterior = make_posterior
+        self.posterior = make_posterior()
         self.counts: NDArray[np.int64] = np.zeros(n_tasks, dtype=np.int64)
         self._log: dict[tuple[int, int], bool] = {}
         self._had: dict[int, set[int]] = {}
@@ -102,7 +102,7 @@ class Asker:
         self.skip(task, worker)
         self._log[task, worker] = answer
         self.counts[task] += 1
-        self.belief.partial_fit([task], [worker], [answer])
+        self.posterior.partial_fit([task], [worker], [answer])
         self._keys[task] = self._key(task)
 
     def skip(self, task: int, worker: int) -> None:
@@ -122,7 +122,7 @@ class Asker:
             barred[task] = np.inf
 
     def take_back(self, task: int, worker: int) -> None:
-        """Forget what a worker did with a task; the belief is as if it had never been.
+        """Forget what a worker did with a task; the posterior is as if it had never been.
 
         The labels are taken in again without this one, because a label moves what the later ones weigh.
 
@@ -140,10 +140,10 @@ class Asker:
         if self._log.pop((task, worker), None) is None:
             return
         self.counts[task] -= 1
-        self.belief = self._make_belief()
+        self.posterior = self._make_posterior()
         if self._log:
             tasks, workers = zip(*self._log, strict=True)
-            self.belief.partial_fit(tasks, workers, list(self._log.values()))
+            self.posterior.partial_fit(tasks, workers, list(self._log.values()))
         self._keys = self._all_keys()
 
     def next_task(self, worker: int) -> int | None:
@@ -198,15 +198,15 @@ class Asker:
         part = draw(self.seed, task, count)
         if self.policy == UNIFORM:
             return count + part if count < self.wanted else float("inf")
-        return _steps(self.belief.log_odds(task)) + part
+        return _steps(self.posterior.log_odds(task)) + part
 
     def _all_keys(self) -> NDArray[np.float64]:
         parts = draws(self.seed, self.counts)
         if self.policy == UNIFORM:
             return np.where(self.counts < self.wanted, self.counts + parts, np.inf)
-        keys = parts + _steps(self.belief.log_odds(-1))  # of a task that nobody has labelled
+        keys = parts + _steps(self.posterior.log_odds(-1))  # of a task that nobody has labelled
         for task in np.flatnonzero(self.counts).tolist():
-            keys[task] = parts[task] + _steps(self.belief.log_odds(task))
+            keys[task] = parts[task] + _steps(self.posterior.log_odds(task))
         return keys
 
 

@@ -11,10 +11,10 @@ from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Propagated, Sites, propagate
 from crowdclust_app.inference.experts.sites import (
-    CrowdLabels,
-    CrowdPosterior,
     LabelLikelihoods,
-    evidence_of,
+    WorkerLabels,
+    WorkerPosterior,
+    label_likelihoods,
     update_sites,
 )
 
@@ -22,25 +22,25 @@ EXPERTISE = np.array([0.95, 0.92, 0.90, 0.5, 0.5, 0.5, 0.5, 0.5, 0.15, 0.20])
 """Three experts, five spammers, two adversaries."""
 
 
-def labels_of(matrix: np.ndarray) -> CrowdLabels:
+def labels_of(matrix: np.ndarray) -> WorkerLabels:
     """Labels from an array (N, R) of -1, 0 and +1."""
     item, worker = np.nonzero(matrix)
     value = matrix[item, worker]
     ones = (value > 0).astype(float)
     fixed = np.zeros(matrix.shape[1], dtype=bool)
-    return CrowdLabels(len(matrix), matrix.shape[1], item, worker, ones, 1.0 - ones, fixed)
+    return WorkerLabels(len(matrix), matrix.shape[1], item, worker, ones, 1.0 - ones, fixed)
 
 
 def random_problem(
     rng: np.random.Generator, items: int, workers: int, amplitude: tuple[float, float] = (0.5, 3.0)
-) -> tuple[np.ndarray, Kernel, np.ndarray, CrowdPosterior]:
+) -> tuple[np.ndarray, Kernel, np.ndarray, WorkerPosterior]:
     """Features, kernel, labels (-1, 0, +1; at least one an item) and a crowd, all random."""
     X = rng.normal(size=(items, 2))
     kernel = Kernel(rng.uniform(*amplitude), rng.uniform(0.5, 2.0), rng.uniform(0.0, 1.0))
     matrix = rng.choice([-1, 0, 1], size=(items, workers))
     empty = ~matrix.any(axis=1)
     matrix[empty, 0] = rng.choice([-1, 1], size=int(empty.sum()))
-    crowd = CrowdPosterior(rng.uniform(0.05, 0.98, workers), rng.uniform(0.6, 0.999), np.zeros(workers))
+    crowd = WorkerPosterior(rng.uniform(0.05, 0.98, workers), rng.uniform(0.6, 0.999), np.zeros(workers))
     return X, kernel, matrix, crowd
 
 
@@ -127,5 +127,5 @@ def labelled_clusters(
     return X, truth, said * (rng.random(said.shape) < keep)
 
 
-def evidence_for(matrix: np.ndarray, crowd: CrowdPosterior) -> LabelLikelihoods:
-    return evidence_of(labels_of(matrix), crowd)
+def evidence_for(matrix: np.ndarray, crowd: WorkerPosterior) -> LabelLikelihoods:
+    return label_likelihoods(labels_of(matrix), crowd)

@@ -217,7 +217,7 @@ class Aggregator(Parameters):
         return self
 
     def fit_run(self, table: LabelTable, run: Iterations) -> None:
-        """Infer within iterations that somebody else counts (a method made of several fits)."""
+        """Infer within the iterations of a caller (a method made of several fits)."""
         begin = time.perf_counter()
         run.check()
         self._validate(table)

@@ -22,12 +22,12 @@ from crowdclust_app.inference.aggregators.quadrature import BetaNodes, discrete_
 _LARGEST = 600.0
 # Labels of a worker from which on a few points stand for them.
 MANY_LABELS = 1000
-# Messages that still swing after so many rounds are averaged with the last ones; where they stand still is the same.
+# Messages that still swing after so many rounds are averaged with the last ones; the fixed points are the same.
 _UNDAMPED = 20
 
 
 class _Messages(Aggregator, ABC):
-    """Sends messages back and forth until they stand still."""
+    """Iterates messages between tasks and workers to a fixed point."""
 
     usual_iterations = 300
     _bounded: ClassVar[bool] = True
@@ -54,6 +54,7 @@ class _Messages(Aggregator, ABC):
         beliefs = self._sum(table, edges, outgoing, prevalence)
         going = True
         while going:
+            # the product of all other messages to the task: dividing the belief by its own is one pass over the edges
             incoming = beliefs[edges.task] - outgoing
             if self._bounded:
                 incoming = np.clip(incoming, -_LARGEST, _LARGEST)
@@ -95,6 +96,8 @@ class _SumProduct(_Messages):
         from crowdclust_app.inference.aggregators.bp_large import one_coin_messages_of_many, two_coin_messages_of_many
 
         out = np.empty_like(incoming)
+        # Equation 8 sums over all ways that a worker's labels may be right and wrong: a polynomial in the coin, whose
+        # integral against the Beta prior is a sum over Gauss-Jacobi nodes, exact with enough of them
         for worker in range(len(edges.pointers) - 1):
             begin, end = edges.pointers[worker], edges.pointers[worker + 1]
             if begin == end:
@@ -174,7 +177,7 @@ class MaxProduct(_Messages):
 
     name = "bp-max"
     usual_iterations = 100
-    # its cycles are between corners, and an average of corners is no better an answer
+    # its messages cycle between extremes, and an average of them is no better an answer
     _damped = False
     compiled = True
 

@@ -68,7 +68,7 @@ class _Confusion(Aggregator):
         size, workers = table.n_classes, table.n_workers
         prevalence, estimated = self._start_prevalence(table)
         labelled = np.flatnonzero(table.task_counts) if (table.task_counts == 0).any() else slice(None)
-        beliefs = np.asfortranarray(self._start_shares(table))
+        posterior = np.asfortranarray(self._start_shares(table))
         pseudo = self._pseudo_counts(size)
         cells = rows.label * workers + rows.worker
         given = np.bincount(cells, minlength=workers * size).reshape(size, workers).astype(np.float64)
@@ -78,18 +78,18 @@ class _Confusion(Aggregator):
         going = True
         while going:
             for true in range(1, size):
-                found = weighted_sums(cells, beliefs[:, true].take(rows.task), workers * size)
+                found = weighted_sums(cells, posterior[:, true].take(rows.task), workers * size)
                 counts[true] = found.reshape(size, workers)
             np.maximum(given - counts[1:].sum(axis=0), 0.0, out=counts[0])
             log_confusion, gain = self._log_confusion(counts, pseudo)
             if estimated:
-                prevalence = np.maximum(beliefs[labelled].mean(axis=0), 1e-12)
+                prevalence = np.maximum(posterior[labelled].mean(axis=0), 1e-12)
             for true in range(1, size):
                 against_first = (log_confusion[true] - log_confusion[0]).take(cells)
                 ratios[:, true] = weighted_sums(rows.task, against_first, table.n_tasks)
             normalised, total = normalise(ratios + np.log(prevalence))
-            before, beliefs = beliefs, np.exp(normalised)
-            change = float(np.abs(beliefs - before)[labelled].max())
+            before, posterior = posterior, np.exp(normalised)
+            change = float(np.abs(posterior - before)[labelled].max())
             previous, bound = bound, float(total.sum() + (given * log_confusion[0]).sum()) + gain
             if self._by_gain:
                 change = min(change, abs(bound - previous) / table.n_labels)

@@ -56,7 +56,7 @@ class Iterations:
         return Iterations(self.max_iterations, self.tolerance, self._progress, self._cancel)
 
     def check(self) -> None:
-        """Raise `Cancelled` when somebody asked for it."""
+        """Raise `Cancelled` when the token says so."""
         if self._cancel is not None:
             self._cancel.check()
 

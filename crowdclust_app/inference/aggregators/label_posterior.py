@@ -1,4 +1,4 @@
-"""What a method believes of the tasks, how settings become numbers, and how beliefs become labels."""
+"""The posterior of the tasks' classes, how settings become numbers, and how probabilities become labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEW = 8
 
 @dataclass
 class LabelPosterior:
-    """What a method believes.
+    """The posterior of the tasks' classes, and what else a method found.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class LabelPosterior:
 
 
 class ChosenLabels(NamedTuple):
-    """Labels chosen from beliefs.
+    """Labels chosen from a posterior.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def decide(posterior: LabelPosterior, labelled: NDArray[np.bool_], ties: Ties, s
     Parameters
     ----------
     posterior
-        The beliefs.
+        The posterior.
     labelled : ndarray of shape (M,)
         Which tasks have labels.
     ties

@@ -54,22 +54,22 @@ class _OneCoin(Aggregator):
         rows = table.canonical
         prevalence, estimated = self._start_prevalence(table)
         labelled = table.task_counts > 0
-        beliefs = self._start_shares(table)
+        posterior = self._start_shares(table)
         others = np.log(table.n_classes - 1.0)
         cells = rows.task * table.n_classes + rows.label
         going = True
         while going:
-            right = weighted_sums(rows.worker, beliefs[rows.task, rows.label], table.n_workers)
+            right = weighted_sums(rows.worker, posterior[rows.task, rows.label], table.n_workers)
             log_right, log_wrong, gain = self._coins(right, table.worker_counts)
             log_wrong = log_wrong - others
             if estimated:
-                prevalence = np.maximum(beliefs[labelled].mean(axis=0), 1e-12)
+                prevalence = np.maximum(posterior[labelled].mean(axis=0), 1e-12)
             logs = weighted_sums(cells, (log_right - log_wrong)[rows.worker], table.votes.size)
             missed = weighted_sums(rows.task, log_wrong[rows.worker], table.n_tasks)
             logs = logs.reshape(table.votes.shape) + missed[:, None] + np.log(prevalence)
             logs, total = normalise(logs)
-            before, beliefs = beliefs, np.exp(logs)
-            going = run.step(float(np.abs(beliefs - before)[labelled].max()), float(total.sum()) + gain)
+            before, posterior = posterior, np.exp(logs)
+            going = run.step(float(np.abs(posterior - before)[labelled].max()), float(total.sum()) + gain)
         return LabelPosterior(logs, prevalence)
 
 

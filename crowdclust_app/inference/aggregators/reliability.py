@@ -40,7 +40,7 @@ def estimate_reliability(
     table
         The labels.
     probabilities : ndarray of shape (M, K)
-        What is believed of the tasks.
+        Posterior of the tasks' classes.
     prior
         Beta or discrete prior of each coin.
     """

@@ -131,9 +131,10 @@ class FastSBIC(_Streaming):
 class SortedSBIC(_Streaming):
     """Sorted SBIC: for each task, its own labels after all others (manino2019, algorithm 2).
 
-    The views of the tasks are shared by halving: all labels of one half are taken in, in their order, before either
-    part of the other half is looked at. Each label is taken in about `log2 M` times; the memory is that of Fast SBIC
-    and one copy of the workers' counts a level.
+    Done task by task this streams all labels `M` times. But the streams of two tasks differ in the labels of these two
+    alone, so tasks share the beginning of their streams, by halving: the labels of one half of the tasks are taken in
+    once for all tasks of the other half, and so on within each half. Each label is taken in about `log2 M` times; the
+    memory is that of Fast SBIC and one copy of the workers' counts a level.
 
     Examples
     --------
@@ -175,6 +176,7 @@ class SortedSBIC(_Streaming):
             everything = (*labels, *self._beta, start, *state.arrays, result)
             sorted_views(begin, end, *everything)
             return
+        # for tasks inside a half: all labels of the other half first, then the same again within the half
         middle = (begin + end) // 2
         halves = ((begin, middle), (middle, end))
         split = split_labels(*labels, middle)
@@ -188,6 +190,7 @@ class SortedSBIC(_Streaming):
                 columns = (task[part], said[part], *self._beta, *state.arrays)
                 push_labels(*columns)
             self._views(run, state, start, halves[inside], parts[inside], result)
+            # back to the state before, for the other half
             forget_tasks(*halves[outside], start, state.log_odds, state.filled)
             state.right[:], state.counts[:] = right, counts
 

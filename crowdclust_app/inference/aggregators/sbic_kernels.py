@@ -1,7 +1,7 @@
 """Streaming updates in push form (manino2019 algorithms 1 and 2), compiled, without the interpreter's lock.
 
 For each worker `right[j] = sum_h s(x_hj z_h)` over the labels so far is kept up to date: a new label on a task changes
-the task's log-odds, and the change goes to everybody who labelled it before. So a label costs the labels on its task,
+the task's log-odds, and the change goes to all workers who labelled it before. So a label costs the labels on its task,
 not the history of its worker; and nothing once the task is settled, so that a task may have any number of labels.
 """
 

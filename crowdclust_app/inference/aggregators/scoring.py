@@ -64,7 +64,7 @@ def score(fitted: Aggregator, truth: Mapping[Hashable, Hashable]) -> LabelScores
     right = np.where(found, best[np.arange(len(rows)), true], False) / best.sum(axis=1)
     probabilities = fitted.probabilities_[rows]
     of_truth = np.where(found, probabilities[np.arange(len(rows)), true], 0.0)
-    # sum_k (p_k - y_k)^2 = sum_k p_k^2 - 2 p_true + 1, also where the truth is a class that nobody knew
+    # sum_k (p_k - y_k)^2 = sum_k p_k^2 - 2 p_true + 1, also where the truth is a class without labels
     squares = (probabilities**2).sum(axis=1) - 2.0 * of_truth + 1.0
     return LabelScores(
         len(rows),

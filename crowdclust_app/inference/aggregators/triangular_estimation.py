@@ -106,7 +106,7 @@ class TriangularEstimation(Aggregator):
 
 
 def _refuse_too_many(tasks: Codes, table: LabelTable) -> None:
-    """Refuse labels with which nearly everybody in a very large crowd shares a task with everybody."""
+    """Refuse labels with more pairs of workers who share a task than fit into memory."""
     shared = float((np.bincount(tasks, minlength=1).astype(np.float64) ** 2).sum())
     pairs = min(shared, float(table.n_workers) ** 2)
     if pairs > MOST_PAIRS:

@@ -1,4 +1,4 @@
-"""Majority and soft vote: everybody counts the same (liu2012 section 2; raykar2009 equations 1 and 2)."""
+"""Majority and soft vote: all workers count the same (liu2012 section 2; raykar2009 equations 1 and 2)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Majority(Aggregator):
 
 
 class SoftVote(Aggregator):
-    """The votes as a probability, with a vote of nobody in particular added.
+    """The votes as a probability, with one vote shared out by the prevalence added.
 
     Without that vote (`pseudo_votes=0`) this is raykar2009's equation 2, in which a single label is certainty.
 

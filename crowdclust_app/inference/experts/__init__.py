@@ -1,6 +1,6 @@
 """Learning from experts: classifiers of items with features that learn whom to trust.
 
-`GaussianProcessExperts` (long2016): a Gaussian process, everybody's expertise and the labels' global noise, all
+`GaussianProcessExperts` (long2016): a Gaussian process, each worker's expertise and the labels' global noise, all
 at once, by expectation propagation and generalised EM; whom to ask what next; active sets for many items.
 
     from crowdclust_app.inference.experts import GaussianProcessExperts

@@ -22,7 +22,7 @@ from crowdclust_app.inference.aggregators.label_table import Floats
 _FREE = 1e-6
 _NEWTON_STEPS = 3
 _SOFTMAX_STEPS = 20
-# A classifier of somebody else's that is quite sure is taken for nearly sure, so that workers can still contradict it.
+# A foreign classifier's 0 is taken for this, so that workers' labels can still contradict it.
 _SUREST = 1e-6
 
 
@@ -34,7 +34,7 @@ class Classifier(Protocol):
     log_prior: float
     """Log prior of the parameters, up to a constant."""
 
-    def update(self, beliefs: Floats) -> None:
+    def update(self, soft_labels: Floats) -> None:
         """Move towards soft labels of the labelled items; shape (n, K)."""
 
     def log_probabilities(self, X: Floats) -> Floats:
@@ -65,11 +65,11 @@ class Prevalence:
         self._pseudo = pseudo
         self.log_prior = 0.0
 
-    def update(self, beliefs: Floats) -> None:
+    def update(self, soft_labels: Floats) -> None:
         """Count."""
         if self._fixed:
             return
-        counts = self._pseudo + beliefs.sum(axis=0)
+        counts = self._pseudo + soft_labels.sum(axis=0)
         self._shares = np.maximum(counts / counts.sum(), 1e-300)
         self.log_prior = float((self._pseudo * np.log(self._shares)).sum())
 
@@ -129,19 +129,19 @@ class Logistic(_Linear):
         slopes, intercept = self._whole(self._weights)
         return slopes, float(intercept)
 
-    def objective(self, weights: Floats, belief: Floats) -> float:
+    def objective(self, weights: Floats, second: Floats) -> float:
         """Expected log-likelihood of the classes and log prior of the weights, up to a constant."""
         eta = self._rows @ weights
-        fit = -(belief * np.logaddexp(0.0, -eta) + (1.0 - belief) * np.logaddexp(0.0, eta)).sum()
+        fit = -(second * np.logaddexp(0.0, -eta) + (1.0 - second) * np.logaddexp(0.0, eta)).sum()
         return float(fit - 0.5 * (self._precision * weights**2).sum())
 
-    def update(self, beliefs: Floats) -> None:
+    def update(self, soft_labels: Floats) -> None:
         """Take Newton steps, each halved until the objective rises enough (Armijo)."""
-        belief = beliefs[:, 1]
-        value = self.objective(self._weights, belief)
+        second = soft_labels[:, 1]
+        value = self.objective(self._weights, second)
         for _ in range(_NEWTON_STEPS):
             p = expit(self._rows @ self._weights)
-            gradient = self._rows.T @ (belief - p) - self._precision * self._weights
+            gradient = self._rows.T @ (second - p) - self._precision * self._weights
             direction = self._solve(p * (1.0 - p), gradient)
             gain = float(gradient @ direction)
             if not gain > 1e-10 * (1.0 + abs(value)):
@@ -149,7 +149,7 @@ class Logistic(_Linear):
             step = 1.0
             while step > 1e-10:
                 trial = self._weights + step * direction
-                new = self.objective(trial, belief)
+                new = self.objective(trial, second)
                 if new - value >= 1e-4 * step * gain:
                     self._weights, value = trial, new
                     break
@@ -191,19 +191,19 @@ class Softmax(_Linear):
         super().__init__(X, ridge)
         self._weights = np.zeros((n_classes, self._rows.shape[1]))
 
-    def objective(self, weights: Floats, beliefs: Floats) -> tuple[float, Floats]:
+    def objective(self, weights: Floats, soft_labels: Floats) -> tuple[float, Floats]:
         """As in `Logistic`, and its gradient; weights of shape (K, d)."""
         logs, _ = normalise(self._rows @ weights.T)
         pull = self._precision * weights
-        value = float((beliefs * logs).sum() - 0.5 * (pull * weights).sum())
-        return value, (beliefs - np.exp(logs)).T @ self._rows - pull
+        value = float((soft_labels * logs).sum() - 0.5 * (pull * weights).sum())
+        return value, (soft_labels - np.exp(logs)).T @ self._rows - pull
 
-    def update(self, beliefs: Floats) -> None:
+    def update(self, soft_labels: Floats) -> None:
         """Climb for some quasi-Newton steps."""
         shape = self._weights.shape
 
         def below(flat: Floats) -> tuple[float, Floats]:
-            value, gradient = self.objective(flat.reshape(shape), beliefs)
+            value, gradient = self.objective(flat.reshape(shape), soft_labels)
             return -value, -gradient.ravel()
 
         before = below(self._weights.ravel())[0]
@@ -255,13 +255,13 @@ class SklearnClassifier:
         self._swapped = False
         self.log_prior = 0.0
 
-    def update(self, beliefs: Floats) -> None:
+    def update(self, soft_labels: Floats) -> None:
         """Fit a fresh copy."""
         fresh = copy.deepcopy(self._estimator)
         steps = getattr(fresh, "steps", None)
         name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
         try:
-            fresh.fit(self._rows, self._codes, **{name: np.ascontiguousarray(beliefs.T).ravel()})
+            fresh.fit(self._rows, self._codes, **{name: np.ascontiguousarray(soft_labels.T).ravel()})
         except (TypeError, ValueError) as error:
             if "sample_weight" not in str(error):
                 raise

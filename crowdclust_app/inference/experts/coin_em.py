@@ -1,4 +1,4 @@
-"""The EM of learning from experts: beliefs about items, the experts' coins and the classifier in turn (raykar2009)."""
+"""The EM of learning from experts: posterior of the classes, workers' coins and classifier in turn (raykar2009)."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from crowdclust_app.inference.aggregators.label_posterior import normalise
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
 from crowdclust_app.inference.experts import classifiers, coins
 
-# What a gold item is worth: an expert who is right so often.
+# What a gold item is worth: a worker who is right so often.
 _GOLD = 0.999
-# A classifier of somebody else's has no objective to watch: it ends when no belief moves by more.
+# A foreign classifier has no objective to watch: the EM ends when no probability changes by more.
 _STILL = 1e-3
 
 
 @dataclass
 class EMResult:
-    """One problem after its EM: what is believed, and what the belief is made of.
+    """One problem after its EM: the posterior of the classes, and the parameters.
 
     Parameters
     ----------
-    log_beliefs : ndarray of shape (M, K)
+    log_posterior : ndarray of shape (M, K)
         Log-probability of each class given features and labels.
     log_classifier : ndarray of shape (M, K)
         The same given the features alone.
     counts, matrices : ndarray of shape (J, K, K)
-        Expected answers, and the experts' matrices at their mode.
+        Expected answers, and the workers' matrices at their mode.
     honesty
         Sum of the log-odds of all coins; the sign is well settled when it is far above 0. NaN unless two classes.
     mirrored
-        Whether the EM had come to the opposite of what it now says.
+        Whether label switching was undone.
     """
 
-    log_beliefs: Floats
+    log_posterior: Floats
     log_classifier: Floats
     counts: Floats
     matrices: Floats
@@ -64,37 +64,37 @@ class Problem:
 
 
 def learn(problem: Problem, run: Iterations) -> EMResult:
-    """Run the EM; once more from the opposite, when it ends where the experts are wrong on the whole (two classes)."""
+    """Run the EM; once more with the classes exchanged, when it ends in the mirrored solution (two classes)."""
     rows, known = problem.rows, problem.known
     X = np.zeros((rows.n_tasks, 0)) if problem.X is None else problem.X
     classifier = problem.make(None if problem.X is None else X[known])
     of_gold = _log_gold(problem.gold, rows.n_classes)
     anchored = bool((problem.gold >= 0).any())
     active = rows.worker_counts > 0
-    beliefs, mirrored, bound = problem.start, False, -np.inf
+    posterior, mirrored, bound = problem.start, False, -np.inf
     while True:
-        counts = coins.count_answers(rows, beliefs)
+        counts = coins.count_answers(rows, posterior)
         matrices = problem.coins.mode(counts, active)
-        classifier.update(beliefs[known])
+        classifier.update(posterior[known])
         by_features = classifier.log_probabilities(X)
         logs, total = normalise(by_features + coins.log_likelihoods(rows, matrices) + of_gold)
-        before, beliefs = beliefs, np.exp(logs)
+        before, posterior = posterior, np.exp(logs)
         previous = bound
         bound = float(total[known].sum()) + problem.coins.log_prior(matrices, active) + classifier.log_prior
         if classifier.has_bound:
             going = run.step((bound - previous) / (1.0 + abs(bound)), bound)
         else:
-            moved = float(np.abs(beliefs - before)[known].max(initial=0.0))
+            moved = float(np.abs(posterior - before)[known].max(initial=0.0))
             going = run.step(0.0 if moved <= _STILL else moved)
         if going:
             continue
         honesty = _honesty(matrices[active])
         if honesty < 0 and not anchored and not mirrored and run.iterations < run.max_iterations:
-            beliefs, mirrored, bound = beliefs[:, ::-1], True, -np.inf
+            posterior, mirrored, bound = posterior[:, ::-1], True, -np.inf
             classifier.swap()
             run.bounds.clear()
             continue
-        counts = coins.count_answers(rows, beliefs)
+        counts = coins.count_answers(rows, posterior)
         return EMResult(logs, by_features, counts, matrices, classifier, honesty, mirrored)
 
 

@@ -13,10 +13,10 @@ from crowdclust_app.inference.aggregators.label_table import Floats, LabelTable,
 
 BetaPrior = tuple[float, float]
 BetaPriors = BetaPrior | Mapping[Hashable, BetaPrior]
-"""One Beta prior for everybody, or one a worker (by name; the others have the common one)."""
+"""One Beta prior for all workers, or one a worker (by name; the others have the common one)."""
 
 # What is left of a prior that leaves everything open (Beta(1,1)): without it a worker who never gave an answer is
-# certain never to give it, and one such certainty decides an item against everybody else.
+# certain never to give it, and one such certainty decides an item against all other workers.
 _LEAST = 1e-3
 
 
@@ -94,13 +94,13 @@ def check_beta(pair: BetaPrior, name: str) -> tuple[float, float]:
     return a, b
 
 
-def count_answers(rows: LabelTable, beliefs: Floats) -> Floats:
+def count_answers(rows: LabelTable, posterior: Floats) -> Floats:
     """Expected number of each answer (last axis) of each worker for each true class; shape (J, K, K)."""
     size = rows.n_classes
     cells = rows.worker * size + rows.label
     counts = np.empty((rows.n_workers, size, size))
     for true in range(size):
-        found = weighted_sums(cells, beliefs[rows.task, true], rows.n_workers * size)
+        found = weighted_sums(cells, posterior[rows.task, true], rows.n_workers * size)
         counts[:, true, :] = found.reshape(rows.n_workers, size)
     return counts
 

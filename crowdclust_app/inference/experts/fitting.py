@@ -1,4 +1,4 @@
-"""The way of a fit: kernel on some items, crowd on all, by every site or by an active set."""
+"""The stages of a fit: the kernel on some items, then the workers on all, with every site or an active set."""
 
 from __future__ import annotations
 
@@ -13,25 +13,31 @@ from crowdclust_app.inference.experts.active_set import (
     ActiveSet,
     DenseField,
     FactorField,
+    learned_from_members,
     refit_all,
-    result_of,
     select,
 )
-from crowdclust_app.inference.experts.crowd_learning import (
+from crowdclust_app.inference.experts.generalised_em import (
     GOLD_EXPERTISE,
+    EMSettings,
     KernelPrior,
-    LearnedCrowd,
-    Learner,
-    finish,
-    first_crowd,
-    learn_at_kernel,
-    learn_with_kernel,
-    some_items,
+    LearnedWorkers,
+    initial_workers,
+    learn_workers,
+    learn_workers_and_kernel,
+    propagate_finely,
+    random_items,
 )
 from crowdclust_app.inference.experts.kernel import Kernel, squared_distances
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites
-from crowdclust_app.inference.experts.sites import CrowdLabels, CrowdPosterior, CrowdPriors, evidence_of, update_sites
+from crowdclust_app.inference.experts.sites import (
+    WorkerLabels,
+    WorkerPosterior,
+    WorkerPriors,
+    label_likelihoods,
+    update_sites,
+)
 
 MOST_DENSE = 1500
 """Labelled items up to which every site is kept by default."""
@@ -47,7 +53,7 @@ class FitPlan:
     Parameters
     ----------
     priors
-        Of the crowd.
+        Of the workers.
     centre
         Mode of the kernel's prior, from which it starts.
     learn_kernel
@@ -60,7 +66,7 @@ class FitPlan:
         Of the items that are drawn.
     """
 
-    priors: CrowdPriors
+    priors: WorkerPriors
     centre: Kernel
     learn_kernel: bool
     active_set: ActiveSet | Literal["auto"] | None
@@ -77,7 +83,7 @@ class FitPlan:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What was learned, and all that learning on starts from.
+    """What was learned, and what the next fit can start from.
 
     Parameters
     ----------
@@ -85,9 +91,7 @@ class State:
         Labelled items, gold ones too.
     labels
         Their labels; the last worker is gold.
-    crowd
-        As believed.
-    kernel
+    workers, kernel
         As learned.
     precision, shift : ndarray of shape (N,)
         Sites of all items; 0 where there is none.
@@ -97,13 +101,13 @@ class State:
         What predicts other items; None without any label.
     members : ndarray of shape (m,) or None
         The active set.
-    log_evidence, converged, turned
+    log_evidence, converged, mirrored
         Of the last fixed point.
     """
 
     rows: Codes
-    labels: CrowdLabels
-    crowd: CrowdPosterior
+    labels: WorkerLabels
+    workers: WorkerPosterior
     kernel: Kernel
     precision: Floats
     shift: Floats
@@ -112,10 +116,10 @@ class State:
     members: Codes | None
     log_evidence: float
     converged: bool
-    turned: bool
+    mirrored: bool
 
 
-def crowd_labels(table: LabelTable, gold_rows: Codes, gold_codes: Codes) -> tuple[Codes, CrowdLabels, Floats]:
+def worker_labels(table: LabelTable, gold_rows: Codes, gold_codes: Codes) -> tuple[Codes, WorkerLabels, Floats]:
     """Give the labelled rows, their labels with gold as one worker more, and gold by labelled row (NaN elsewhere)."""
     edges, gold = table.edges, table.n_workers
     item = np.concatenate([edges.task, gold_rows])
@@ -126,11 +130,11 @@ def crowd_labels(table: LabelTable, gold_rows: Codes, gold_codes: Codes) -> tupl
     known = np.full(table.n_tasks, np.nan)
     known[gold_rows] = gold_codes
     fixed = np.arange(gold + 1) == gold
-    return rows, CrowdLabels(len(rows), gold + 1, place.astype(np.int64), worker, yes, no, fixed), known[rows]
+    return rows, WorkerLabels(len(rows), gold + 1, place.astype(np.int64), worker, yes, no, fixed), known[rows]
 
 
-def carried(previous: State, known_workers: list[int], count: int, priors: CrowdPriors) -> CrowdPosterior:
-    """The crowd of an earlier fit for the workers of now.
+def carry_over_workers(previous: State, known_workers: list[int], count: int, priors: WorkerPriors) -> WorkerPosterior:
+    """Initial workers from an earlier fit.
 
     Parameters
     ----------
@@ -141,21 +145,21 @@ def carried(previous: State, known_workers: list[int], count: int, priors: Crowd
     count
         `R`.
     priors
-        What is believed of newcomers.
+        Whose mode newcomers start from.
     """
     a, b = priors.expertise
     expertise = np.full(count + 1, (a - 1.0) / (a + b - 2.0))
     numbers = np.array(known_workers, dtype=np.int64)
-    expertise[:count][numbers >= 0] = previous.crowd.expertise[numbers[numbers >= 0]]
+    expertise[:count][numbers >= 0] = previous.workers.expertise[numbers[numbers >= 0]]
     expertise[count] = GOLD_EXPERTISE
-    return CrowdPosterior(expertise, previous.crowd.agreement, np.zeros(count + 1))
+    return WorkerPosterior(expertise, previous.workers.agreement, np.zeros(count + 1))
 
 
 def learn(
     X: Floats, table: LabelTable, gold: tuple[Codes, Codes], plan: FitPlan, run: Iterations,
-    previous: tuple[State, CrowdPosterior] | None = None, relearn_kernel: bool = True,
+    previous: tuple[State, WorkerPosterior] | None = None, relearn_kernel: bool = True,
 ) -> State:  # fmt: skip
-    """Learn kernel and crowd.
+    """Learn kernel and workers.
 
     Parameters
     ----------
@@ -170,95 +174,97 @@ def learn(
     run
         Counts the steps.
     previous
-        Where to go on: an earlier fit, and its crowd for the workers of now.
+        An earlier fit, and the workers to start from.
     relearn_kernel
         Whether the kernel moves (if the plan allows it).
     """
-    rows, labels, known = crowd_labels(table, *gold)
+    rows, labels, known = worker_labels(table, *gold)
     kernel = previous[0].kernel if previous else plan.centre
-    crowd = previous[1] if previous else first_crowd(labels, plan.priors, known if len(gold[0]) else None)
+    workers = previous[1] if previous else initial_workers(labels, plan.priors, known if len(gold[0]) else None)
     if not len(rows):
-        return _nothing(len(X), rows, labels, crowd, kernel)
+        return _state_without_labels(len(X), rows, labels, workers, kernel)
     sites = Sites.none(len(rows))
     if previous:
         sites = Sites(previous[0].precision[rows], previous[0].shift[rows])
-    learner = Learner(plan.priors, plan.max_steps, plan.tolerance, bool(len(gold[0])), run.step, run.check)
-    active, turned = plan.active(len(rows)), False
+    em = EMSettings(plan.priors, plan.max_steps, plan.tolerance, bool(len(gold[0])), run.step, run.check)
+    active, mirrored = plan.active(len(rows)), False
     if plan.learn_kernel and relearn_kernel:
         rng = np.random.default_rng([plan.seed, 0])
-        some = some_items(len(rows), KERNEL_ITEMS, rng)
+        some = random_items(len(rows), KERNEL_ITEMS, rng)
         squared = squared_distances(X[rows[some]], X[rows[some]])
         begin = Sites(sites.precision[some], sites.shift[some])
-        result, kernel = learn_with_kernel(
-            squared, labels.take(some), crowd, begin, kernel, KernelPrior(plan.centre), learner
+        result, kernel = learn_workers_and_kernel(
+            squared, labels.take(some), workers, begin, kernel, KernelPrior(plan.centre), em
         )
-        crowd, turned = result.crowd, result.turned
+        workers, mirrored = result.workers, result.mirrored
         if len(some) == len(rows) and active is None:
             return _dense_state(X, rows, labels, kernel, result)
         run.bounds.clear()  # of other items: no longer comparable
         if active is None:
-            sites = _guessed_sites(X[rows], some, labels, kernel, result)
+            sites = _initial_sites(X[rows], some, labels, kernel, result)
     if active is None:
         engine, noise = DenseEngine(kernel.between(X[rows], X[rows])), np.ones(len(rows))
-        result = learn_at_kernel(engine, noise, labels, crowd, sites, learner)
-        result = finish(engine, noise, labels, result, learner)
-        return _dense_state(X, rows, labels, kernel, replace(result, turned=turned or result.turned))
+        result = learn_workers(engine, noise, labels, workers, sites, em)
+        result = propagate_finely(engine, noise, labels, result, em)
+        return _dense_state(X, rows, labels, kernel, replace(result, mirrored=mirrored or result.mirrored))
     members = previous[0].members if previous and active.refit else None
-    start = (crowd, sites, members)
-    return _active_state(X, rows, labels, kernel, start, active, learner, run, plan.seed, turned)
+    start = (workers, sites, members)
+    return _active_state(X, rows, labels, kernel, start, active, em, run, plan.seed, mirrored)
 
 
-def _guessed_sites(X: Floats, some: Codes, labels: CrowdLabels, kernel: Kernel, result: LearnedCrowd) -> Sites:
-    """Sites of all labelled items to begin with, when those of some are known."""
+def _initial_sites(X: Floats, some: Codes, labels: WorkerLabels, kernel: Kernel, result: LearnedWorkers) -> Sites:
+    """Sites of all labelled items to start from, given those of some."""
     found = result.propagated
     mean, variance = DenseField(X[some], kernel, found.posterior).predict(X)
-    guess = update_sites(mean, variance, np.ones(len(X)), evidence_of(labels, result.crowd))
+    guess = update_sites(mean, variance, np.ones(len(X)), label_likelihoods(labels, result.workers))
     precision, shift = guess.precision, guess.shift
     precision[some], shift[some] = found.sites.precision, found.sites.shift
     return Sites(precision, shift)
 
 
-def _nothing(count: int, rows: Codes, labels: CrowdLabels, crowd: CrowdPosterior, kernel: Kernel) -> State:
+def _state_without_labels(
+    count: int, rows: Codes, labels: WorkerLabels, workers: WorkerPosterior, kernel: Kernel
+) -> State:
     zeros = np.zeros(count)
-    return State(rows, labels, crowd, kernel, zeros, zeros, np.empty(0), None, None, 0.0, True, False)
+    return State(rows, labels, workers, kernel, zeros, zeros, np.empty(0), None, None, 0.0, True, False)
 
 
-def _dense_state(X: Floats, rows: Codes, labels: CrowdLabels, kernel: Kernel, result: LearnedCrowd) -> State:
+def _dense_state(X: Floats, rows: Codes, labels: WorkerLabels, kernel: Kernel, result: LearnedWorkers) -> State:
     found = result.propagated
     field = DenseField(X[rows], kernel, found.posterior)
     return _state(len(X), rows, rows, labels, kernel, result, found.update.z, field, None)
 
 
 def _active_state(
-    X: Floats, rows: Codes, labels: CrowdLabels, kernel: Kernel, start: tuple[CrowdPosterior, Sites, Codes | None],
-    active: ActiveSet, learner: Learner, run: Iterations, seed: int, turned: bool,
+    X: Floats, rows: Codes, labels: WorkerLabels, kernel: Kernel, start: tuple[WorkerPosterior, Sites, Codes | None],
+    active: ActiveSet, em: EMSettings, run: Iterations, seed: int, mirrored: bool,
 ) -> State:  # fmt: skip
-    crowd, sites, members = start
+    workers, sites, members = start
     XL = X[rows]
     if members is None:
-        chosen, turned_now = select(XL, kernel, labels, crowd, active, learner, np.random.default_rng([seed, 1]))
-        turned |= turned_now
-        members, crowd = rows[chosen.members], chosen.crowd
+        chosen, mirrored_now = select(XL, kernel, labels, workers, active, em, np.random.default_rng([seed, 1]))
+        mirrored |= mirrored_now
+        members, workers = rows[chosen.members], chosen.workers
         if not active.refit:
-            result = result_of(chosen, turned)
+            result = learned_from_members(chosen, mirrored)
             mean, variance = chosen.moments(np.arange(len(rows)))
             z = mean / np.sqrt(variance + 1.0)
             return _state(len(X), rows, members, labels, kernel, result, z, chosen.field, members)
         run.bounds.clear()
         sites = Sites.none(len(rows))
-    result, field = refit_all(XL, X[members], kernel, labels, crowd, sites, learner)
-    result = replace(result, turned=turned or result.turned)
+    result, field = refit_all(XL, X[members], kernel, labels, workers, sites, em)
+    result = replace(result, mirrored=mirrored or result.mirrored)
     return _state(len(X), rows, rows, labels, kernel, result, result.propagated.update.z, field, members)
 
 
 def _state(
-    count: int, rows: Codes, sited: Codes, labels: CrowdLabels, kernel: Kernel, result: LearnedCrowd, z: Floats,
+    count: int, rows: Codes, sited: Codes, labels: WorkerLabels, kernel: Kernel, result: LearnedWorkers, z: Floats,
     field: DenseField | FactorField, members: Codes | None,
 ) -> State:  # fmt: skip
     found = result.propagated
     precision, shift = np.zeros(count), np.zeros(count)
     precision[sited], shift[sited] = found.sites.precision, found.sites.shift
     return State(
-        rows, labels, result.crowd, kernel, precision, shift, z, field, members, found.log_evidence,
-        result.converged, result.turned,
+        rows, labels, result.workers, kernel, precision, shift, z, field, members, found.log_evidence,
+        result.converged, result.mirrored,
     )  # fmt: skip

@@ -22,13 +22,13 @@ from crowdclust_app.inference.experts.features import (
     check_matrix,
     fit_scaling,
 )
-from crowdclust_app.inference.experts.fitting import FitPlan, State, carried, learn
+from crowdclust_app.inference.experts.fitting import FitPlan, State, carry_over_workers, learn
 from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_rows
 from crowdclust_app.inference.experts.item_classifier import ItemClassifier
 from crowdclust_app.inference.experts.kernel import Kernel, usual_distance
 from crowdclust_app.inference.experts.next_question import QuestionChoice
 from crowdclust_app.inference.experts.results import ExpertResults
-from crowdclust_app.inference.experts.sites import CrowdPriors
+from crowdclust_app.inference.experts.sites import WorkerPriors
 from crowdclust_app.inference.parameters import Parameters
 
 _UPDATE_STEPS = 10
@@ -38,7 +38,7 @@ _FARTHEST = 1e100
 
 
 class GaussianProcessExperts(ItemClassifier, Parameters, ExpertResults):
-    """Learns a classifier of items, everybody's expertise and the labels' global noise, all at once.
+    """Learns a classifier of items, each worker's expertise and the labels' global noise, all at once.
 
     A Gaussian process gives each item a clean class from its features; the label skilled workers agree on is that
     class with probability `xi`, and worker `j` gives that label with probability `eps_j`. Expectation propagation and
@@ -80,11 +80,11 @@ class GaussianProcessExperts(ItemClassifier, Parameters, ExpertResults):
     honesty_ : float
         `sum_j logit eps_j`; below 2 in size the sign of everything is unsure.
     consensus_ : ndarray of shape (N,)
-        `r_i`, the probability that skilled workers say yes; predicted where nobody was asked.
+        `r_i`, the probability that skilled workers say yes; predicted for items without labels.
     class_probability_ : ndarray of shape (N,)
         `p_i`, the probability that the features' clean class is yes.
     predicted_ : ndarray of shape (N,)
-        Items that nobody was asked about.
+        Items without labels.
     kernel_ : Kernel
         Its length scale is in units of the features as scaled.
     active_rows_ : ndarray of shape (m,) or None
@@ -272,13 +272,13 @@ class GaussianProcessExperts(ItemClassifier, Parameters, ExpertResults):
 
     def _learn(self, table: LabelTable, gold: Mapping[Any, Any] | None, run: Iterations, *, fresh: bool) -> None:
         known = encode_gold(gold, table)
-        priors = CrowdPriors(*(_pair(prior) for prior in (self.expertise_prior, self.agreement_prior)))
+        priors = WorkerPriors(*(_pair(prior) for prior in (self.expertise_prior, self.agreement_prior)))
         rounds = 0 if fresh else self._rounds + 1
         previous = None
         if not fresh and self._previous is not None and self._same_gold(known) and len(self._previous.rows):
             number = {name: at for at, name in enumerate(self.workers_)}
             then = [number.get(name, -1) for name in table.workers]
-            previous = (self._previous, carried(self._previous, then, table.n_workers, priors))
+            previous = (self._previous, carry_over_workers(self._previous, then, table.n_workers, priors))
         # with other gold items the sign may be another one, and everything begins anew
         steps = self.max_iterations if previous is None else min(_UPDATE_STEPS, self.max_iterations)
         plan = FitPlan(priors, self._centre, self.learn_kernel, self.active_set, steps, self.tolerance, self.seed)
@@ -352,8 +352,8 @@ class GaussianProcessExperts(ItemClassifier, Parameters, ExpertResults):
         workers
             Names of those who are there, newcomers too; all of the fit when None.
         candidates
-            Names of items that may be asked about. None: those nobody was asked about, or when there are none left,
-            those that somebody who is there has not labelled; no gold items.
+            Names of items that may be asked about. None: those without labels, or when there are none left,
+            those that one of the workers has not labelled; no gold items.
         honest_only
             Whether those who are wrong more often than right are asked last.
         """

@@ -1,9 +1,9 @@
-"""Learning from experts: a classifier of the items and every expert's coins, learnt together by EM (raykar2009).
+"""Learning from experts: a classifier of the items and every worker's coins, learnt together by EM (raykar2009).
 
-Each expert answers by two coins (a matrix, for more classes) that do not depend on the item; the true class follows a
-logistic regression on the item's features. The E-step joins both into what is believed of each item, the M-step learns
-both from it. Without features the regression shrinks to a prevalence, which is Dawid and Skene's model (raykar2009,
-section 6.4).
+Each worker answers by two coins (a matrix, for more classes) that do not depend on the item; the true class follows a
+logistic regression on the item's features. The E-step computes the posterior of each item's class, the M-step learns
+coins and regression from it. Without features the regression shrinks to a prevalence, which is Dawid and Skene's model
+(raykar2009, section 6.4).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from crowdclust_app.inference.experts.item_classifier import ItemClassifier, cla
 
 # Beta priors of the coins with features, and without: the one label that each row begins with in `DawidSkene`.
 _USUAL_PRIOR, _PRIOR_ALONE = (2.0, 2.0), (5 / 3, 4 / 3)
-# Beliefs to start from are at least this far from certain.
-_LEAST_BELIEF = 1e-3
-# Counts of every answer before the gold items are looked at; a right one has one more.
+# Probabilities to start from are at least this far from 0 and 1.
+_LEAST_SHARE = 1e-3
+# Pseudo-counts of every answer to gold items; a right one has one more.
 _START_COINS = 1.0
-# A classifier of somebody else's may never stand still.
+# A foreign classifier may never converge.
 _FOREIGN_ROUNDS = 50
 
 
@@ -56,7 +56,7 @@ class AggregatorParameters(TypedDict, total=False):
 
 
 class LogisticExperts(ItemClassifier, Aggregator):
-    """Two coins an expert and a logistic regression on the items' features, learnt together (raykar2009).
+    """Two coins a worker and a logistic regression on the items' features, learnt together (raykar2009).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LogisticExperts(ItemClassifier, Aggregator):
         Beta prior of every coin: of a right answer, of a wrong one. None takes 2,2; without features what Dawid and
         Skene's method has here: one label shared out two to one, which at the mode is 5/3,4/3.
     sensitivity_prior, specificity_prior
-        Other Beta priors of the two coins: one pair, or one for each expert named. For two classes.
+        Other Beta priors of the two coins: one pair, or one for each worker named. For two classes.
     prevalence_prior
         Beta prior of the prevalence, which is used without features alone.
     classifier
@@ -75,7 +75,7 @@ class LogisticExperts(ItemClassifier, Aggregator):
         that learns its items by heart only repeats the votes it began with.
     ordered
         Take more than two classes as ordered (as in `classes`): one yes/no problem a boundary (raykar2009,
-        section 8.2). Otherwise each expert has a matrix (raykar2009, section 8.1).
+        section 8.2). Otherwise each worker has a matrix (raykar2009, section 8.1).
     prevalence, ties, repeats, classes, max_iterations, tolerance, seed
         As in `Aggregator`; the EM ends when the objective rises by less than the tolerance, relative to its size. The
         prevalence is learnt from the features where there are any.
@@ -84,24 +84,24 @@ class LogisticExperts(ItemClassifier, Aggregator):
     ----------
     classifier_probabilities_ : ndarray of shape (M, K)
         What the features alone say of each item; `probabilities_` is what features and labels say together, and the
-        same for items that nobody labelled.
+        same for items without labels.
     predicted_ : ndarray of shape (M,)
-        Items that nobody labelled.
+        Items without labels.
     coef_, intercept_
         Weights of the scaled features, shape (D,), and the intercept; for two classes and the logistic regression.
     constant_ : ndarray of shape (D,)
         Columns that are the same for every item.
     confusion_, confusion_mode_ : ndarray of shape (J, K, K)
-        Each expert's matrix, at the mean and at the mode of its posterior.
+        Each worker's matrix, at the mean and at the mode of its posterior.
     sensitivity_, specificity_, sensitivity_sd_, specificity_sd_ : ndarray of shape (J,)
-        Means and standard deviations of the Beta posteriors given the beliefs (raykar2009, section 7.1). They do not
-        know how unsure beliefs and classifier are: one standard deviation covered 55 % (sensitivity) and 66 %
-        (specificity) of the true values in simulations, two covered 85 % and 95 %.
+        Means and standard deviations of the Beta posteriors given the probabilities (raykar2009, section 7.1). They
+        leave out how uncertain probabilities and classifier are: one standard deviation covered 55 % (sensitivity)
+        and 66 % (specificity) of the true values in simulations, two covered 85 % and 95 %.
     honesty_ : float
-        Sum of the log-odds of all coins; below 2 the opposite of everything is nearly as likely. NaN unless two
+        Sum of the log-odds of all coins; below 2 the mirrored solution is nearly as probable. NaN unless two
         classes.
     mirrored_ : bool
-        Whether the EM first came to the opposite.
+        Whether label switching was undone.
     warnings_ : tuple of str
         The same as `notes_`.
 
@@ -132,9 +132,9 @@ class LogisticExperts(ItemClassifier, Aggregator):
         ordered: bool = False,
         prior: tuple[float, float] | None = None,
         tolerance: float = 1e-7,
-        **everyday: Unpack[AggregatorParameters],
+        **common: Unpack[AggregatorParameters],
     ) -> None:
-        super().__init__(tolerance=tolerance, **everyday)
+        super().__init__(tolerance=tolerance, **common)
         self.prior = prior
         self.ridge = ridge
         self.sensitivity_prior = sensitivity_prior
@@ -278,14 +278,14 @@ class LogisticExperts(ItemClassifier, Aggregator):
             run.bounds.clear()  # one trace a boundary is none of the whole
         self._parts = [one.classifier for one in found]
         self._counts, self._coins = found[0].counts, problems[0].coins
-        log_beliefs = self._by_features([one.log_beliefs for one in found])
+        log_posterior = self._by_features([one.log_posterior for one in found])
         known = problems[0].known
-        prevalence = np.maximum(np.exp(log_beliefs)[known].mean(axis=0), 1e-12)
+        prevalence = np.maximum(np.exp(log_posterior)[known].mean(axis=0), 1e-12)
         fixed, estimated = self._start_prevalence(table)
         extras = self._extras(found)
         remarks = self._sentences(table, found)
         shares = prevalence if estimated or self._X is not None else fixed
-        return LabelPosterior(log_beliefs, shares / shares.sum(), extras, remarks)
+        return LabelPosterior(log_posterior, shares / shares.sum(), extras, remarks)
 
     def _problem(self, table: LabelTable) -> Problem:
         """The whole as one problem."""
@@ -337,7 +337,7 @@ class LogisticExperts(ItemClassifier, Aggregator):
             judged = np.exp(normalise(coins.log_likelihoods(rows, matrices))[0])
             shares = np.where(table.task_counts[:, None] > 0, judged, shares)
         shares = np.where(marked[:, None], certain, shares)
-        shares = np.clip(shares, _LEAST_BELIEF, 1.0 - _LEAST_BELIEF)
+        shares = np.clip(shares, _LEAST_SHARE, 1.0 - _LEAST_SHARE)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _by_features(self, parts: list[Floats]) -> Floats:

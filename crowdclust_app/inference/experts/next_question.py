@@ -57,8 +57,8 @@ def expected_information(probability: Floats, expertise: Floats) -> Floats:
     return np.maximum(entropy(yes) - entropy(expertise), 0.0)
 
 
-def promise(expertise: Floats, spread: Floats, honest_only: bool) -> Floats:
-    """How much a worker may tell at best: newcomers get a try, and whoever is always wrong is as good as the skilled.
+def worker_scores(expertise: Floats, spread: Floats, honest_only: bool) -> Floats:
+    """Score workers optimistically: newcomers get a try, and a worker who is always wrong counts as a skilled one.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def best_items(probability: Floats, candidates: Codes, count: int) -> Codes:
 
 
 def best_workers(expertise: Floats, spread: Floats, honest_only: bool) -> Codes:
-    """Whoever promises most, the lower number first among equals; shape (R,)."""
-    score = np.round(promise(expertise, spread, honest_only), _DECIMALS)
+    """Workers by `worker_scores`, the highest first, the lower number first among equals; shape (R,)."""
+    score = np.round(worker_scores(expertise, spread, honest_only), _DECIMALS)
     return np.argsort(-score, kind="stable")
 
 
@@ -99,17 +99,17 @@ def choose(
     asked : ndarray of shape (C, W)
         Who has answered what already.
     honest_only
-        As in `promise`.
+        As in `worker_scores`.
 
     Returns
     -------
     (item, worker) or None
-        Numbers; None when everybody there has answered everything.
+        Numbers; None when every worker has labelled every candidate.
     """
     open_ = ~asked.all(axis=1)
     if not open_.any() or not len(expertise):
         return None
     item = int(best_items(probability, candidates[open_], 1)[0])
     free = ~asked[np.flatnonzero(candidates == item)[0]]
-    score = np.round(np.where(free, promise(expertise, spread, honest_only), -np.inf), _DECIMALS)
+    score = np.round(np.where(free, worker_scores(expertise, spread, honest_only), -np.inf), _DECIMALS)
     return item, int(score.argmax())

@@ -100,9 +100,9 @@ class Blocks:
 
     Parameters
     ----------
-    above, below : ndarray
+    positive, negative : ndarray
         Sites of positive and of negative precision.
-    roots_above, roots_below : ndarray
+    roots_positive, roots_negative : ndarray
         Their `S`.
     lower : ndarray of shape (p, p)
         `L` of `B = I + S_p K_pp S_p = L L'`.
@@ -110,64 +110,64 @@ class Blocks:
         `L^-1`.
     V : ndarray of shape (p, q)
         `L^-1 S_p K_pn`.
-    lower_below : ndarray of shape (q, q)
+    lower_negative : ndarray of shape (q, q)
         Factor of `A = I - S_n (K_nn - V'V) S_n`.
     H : ndarray of shape (q, p)
         `LA^-1 S_n V' L^-1`.
     """
 
-    above: NDArray[np.int64]
-    below: NDArray[np.int64]
-    roots_above: Floats
-    roots_below: Floats
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+    roots_positive: Floats
+    roots_negative: Floats
     lower: Floats
     inverse: Floats
     V: Floats
-    lower_below: Floats
+    lower_negative: Floats
     H: Floats
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
-        """`M^-1 g` for a vector `g` of shape (n,); its entries above and below."""
-        up, down = right[self.above], right[self.below]
-        of_below = np.empty(0)
-        of_above = self.inverse.T @ (self.inverse @ up)
-        if len(self.below):
-            inner = np.asarray(solve_lower(self.lower_below, down[:, None]))[:, 0] - self.H @ up
-            of_below = -solve_upper(self.lower_below, inner)
-            of_above = of_above + self.H.T @ inner
-        return of_above, of_below
+        """`M^-1 g` for a vector `g` of shape (n,); its entries at positive and at negative precisions."""
+        of_p, of_n = right[self.positive], right[self.negative]
+        of_negative = np.empty(0)
+        of_positive = self.inverse.T @ (self.inverse @ of_p)
+        if len(self.negative):
+            inner = np.asarray(solve_lower(self.lower_negative, of_n[:, None]))[:, 0] - self.H @ of_p
+            of_negative = -solve_upper(self.lower_negative, inner)
+            of_positive = of_positive + self.H.T @ inner
+        return of_positive, of_negative
 
     def diagonal(self) -> tuple[Floats, Floats]:
-        """The diagonal of `M^-1`, above and below."""
-        of_above = column_squares(self.inverse)
-        if not len(self.below):
-            return of_above, np.empty(0)
-        return of_above - column_squares(self.H), -column_squares(inverse_of(self.lower_below))
+        """The diagonal of `M^-1`, at positive and at negative precisions."""
+        of_positive = column_squares(self.inverse)
+        if not len(self.negative):
+            return of_positive, np.empty(0)
+        return of_positive - column_squares(self.H), -column_squares(inverse_of(self.lower_negative))
 
     def variance_change(self, cross: Floats) -> Floats:
         """`Sigma - K` on the diagonal for values with these covariances (n, k) with the sites; shape (k,)."""
-        V = solve_lower(self.lower, (cross[self.above].T * self.roots_above).T)
+        V = solve_lower(self.lower, (cross[self.positive].T * self.roots_positive).T)
         change = -column_squares(V)
-        if len(self.below):
-            part = (cross[self.below] - self.V.T @ V) * self.roots_below[:, None]
-            change += column_squares(solve_lower(self.lower_below, part))
+        if len(self.negative):
+            part = (cross[self.negative] - self.V.T @ V) * self.roots_negative[:, None]
+            change += column_squares(solve_lower(self.lower_negative, part))
         return change
 
     def scaled_inverse(self, count: int) -> Floats:
-        """`S M^-1 S`; 0 in rows and columns of sites that say nothing; shape (n, n)."""
-        p = len(self.above)
-        whole = np.zeros((p + len(self.below),) * 2)
+        """`S M^-1 S`; 0 in rows and columns of sites without effect; shape (n, n)."""
+        p = len(self.positive)
+        whole = np.zeros((p + len(self.negative),) * 2)
         whole[:p, :p] = self.inverse.T @ self.inverse
-        if len(self.below):
+        if len(self.negative):
             whole[:p, :p] -= self.H.T @ self.H
-            of_below = inverse_of(self.lower_below)
-            whole[p:, p:] = -(of_below.T @ of_below)
-            whole[p:, :p] = of_below.T @ self.H
+            of_negative = inverse_of(self.lower_negative)
+            whole[p:, p:] = -(of_negative.T @ of_negative)
+            whole[p:, :p] = of_negative.T @ self.H
             whole[:p, p:] = whole[p:, :p].T
-        roots = np.concatenate([self.roots_above, self.roots_below])
+        roots = np.concatenate([self.roots_positive, self.roots_negative])
         whole *= roots
         whole *= roots[:, None]
-        order = np.concatenate([self.above, self.below])
+        order = np.concatenate([self.positive, self.negative])
         found = np.zeros((count, count))
         found[np.ix_(order, order)] = whole
         return found
@@ -196,13 +196,13 @@ class DenseEngine:
         """
         K = self.covariances
         blocks, log_determinant = self._factor(precision)
-        above, below = blocks.above, blocks.below
+        positive, negative = blocks.positive, blocks.negative
         known = K @ shift
         scaled = np.sqrt(np.abs(precision)) * known
         weights = shift.copy()
-        of_above, of_below = blocks.solve(scaled)
-        weights[above] -= blocks.roots_above * of_above
-        weights[below] -= blocks.roots_below * of_below
+        of_positive, of_negative = blocks.solve(scaled)
+        weights[positive] -= blocks.roots_positive * of_positive
+        weights[negative] -= blocks.roots_negative * of_negative
         variance = self._variance(precision, blocks)
         if not (variance > 0).all():
             raise NotPositiveDefiniteError
@@ -210,30 +210,30 @@ class DenseEngine:
 
     def _factor(self, precision: Floats) -> tuple[Blocks, float]:
         K = self.covariances
-        above, below = np.flatnonzero(precision > 0), np.flatnonzero(precision < 0)
-        roots, against = np.sqrt(precision[above]), np.sqrt(-precision[below])
-        B = (K if len(above) == len(precision) else K[np.ix_(above, above)]) * roots
+        positive, negative = np.flatnonzero(precision > 0), np.flatnonzero(precision < 0)
+        roots, negative_roots = np.sqrt(precision[positive]), np.sqrt(-precision[negative])
+        B = (K if len(positive) == len(precision) else K[np.ix_(positive, positive)]) * roots
         B *= roots[:, None]
         B[np.diag_indices_from(B)] += 1.0
         lower, inverse = factor_and_inverse(B)
         log_determinant = 2.0 * float(np.log(np.diagonal(lower)).sum())
-        V, lower_below, H = np.empty((len(above), 0)), np.empty((0, 0)), np.empty((0, len(above)))
-        if len(below):
-            V = inverse @ (K[np.ix_(above, below)] * roots[:, None])
-            A = (K[np.ix_(below, below)] - V.T @ V) * -against
-            A *= against[:, None]
+        V, lower_negative, H = np.empty((len(positive), 0)), np.empty((0, 0)), np.empty((0, len(positive)))
+        if len(negative):
+            V = inverse @ (K[np.ix_(positive, negative)] * roots[:, None])
+            A = (K[np.ix_(negative, negative)] - V.T @ V) * -negative_roots
+            A *= negative_roots[:, None]
             A[np.diag_indices_from(A)] += 1.0
-            lower_below = cholesky(A)
-            log_determinant += 2.0 * float(np.log(np.diagonal(lower_below)).sum())
-            H = solve_lower(lower_below, ((inverse.T @ V) * against).T)
-        return Blocks(above, below, roots, against, lower, inverse, V, lower_below, H), log_determinant
+            lower_negative = cholesky(A)
+            log_determinant += 2.0 * float(np.log(np.diagonal(lower_negative)).sum())
+            H = solve_lower(lower_negative, ((inverse.T @ V) * negative_roots).T)
+        return Blocks(positive, negative, roots, negative_roots, lower, inverse, V, lower_negative, H), log_determinant
 
     def _variance(self, precision: Floats, blocks: Blocks) -> Floats:
         """`(D - diag M^-1) / |tau|`, or directly where `tau` is so small that nothing would be left of the digits."""
         variance = np.empty(len(precision))
-        of_above, of_below = blocks.diagonal()
-        variance[blocks.above] = (1.0 - of_above) / precision[blocks.above]
-        variance[blocks.below] = (1.0 + of_below) / precision[blocks.below]
+        of_positive, of_negative = blocks.diagonal()
+        variance[blocks.positive] = (1.0 - of_positive) / precision[blocks.positive]
+        variance[blocks.negative] = (1.0 + of_negative) / precision[blocks.negative]
         small = np.flatnonzero(np.abs(precision) * self._diagonal < _SMALL)
         if len(small):
             variance[small] = self._diagonal[small] + blocks.variance_change(self.covariances[:, small])

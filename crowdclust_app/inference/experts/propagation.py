@@ -13,12 +13,14 @@ from crowdclust_app.inference.experts.posterior import Engine, GaussianPosterior
 from crowdclust_app.inference.experts.sites import LabelLikelihoods, SiteUpdate, update_sites
 from crowdclust_app.inference.experts.triangular_solves import NotPositiveDefiniteError
 
-_CAP = 0.9
+# Parallel updates overshoot where sites depend on each other: never the whole of one is taken.
+_LONGEST_STEP = 0.9
+# Iterations after which the steps are halved for good: by then the sites swing round the fixed point.
 _PATIENCE = 150
-# A step that made things worse lowers the longest step to this share of it, from where it grows again slowly: where
+# A step that raised the residual lowers the longest step to this share of it, from where it grows again slowly: where
 # sharp boundaries make the sites swing, that halves the iterations (90 to 44).
-_LESSON, _RECOVERY = 0.75, 1.05
-# A cavity with less than this share of the posterior's precision is none.
+_SHRINK, _GROWTH = 0.75, 1.05
+# A cavity with less than this share of the posterior's precision is improper: its site keeps its value this time.
 _LEAST_CAVITY = 1e-10
 _LEAST_STEP = 1e-6
 
@@ -32,7 +34,7 @@ class Sites:
 
     @classmethod
     def none(cls, count: int) -> Sites:
-        """Sites that say nothing."""
+        """Sites without effect."""
         return cls(np.zeros(count), np.zeros(count))
 
 
@@ -42,10 +44,8 @@ class Propagated:
 
     Parameters
     ----------
-    sites
-        Their parameters.
-    posterior
-        What the engine made of them.
+    sites, posterior
+        The sites, and the Gaussian posterior that they give.
     cavity_mean, cavity_variance : ndarray of shape (n,)
         The posterior without each item's own site.
     update
@@ -68,31 +68,31 @@ class Propagated:
 
 
 @dataclass(slots=True)
-class _Pace:
-    """How much of each update is taken: less after one that made things worse, and then slowly more again."""
+class _Damping:
+    """How much of each update is taken: less after one that raised the residual, and then slowly more again."""
 
-    step: float = _CAP
-    longest: float = _CAP
-    cap: float = _CAP
+    step: float = _LONGEST_STEP
+    longest: float = _LONGEST_STEP
+    limit: float = _LONGEST_STEP
     before: float = np.inf
 
-    def step_after(self, residual: float, iteration: int) -> float:
-        """The share to take next, at most `cap`, and at least a third of it."""
+    def next_step(self, residual: float, iteration: int) -> float:
+        """The share to take next, at most `limit`, and at least a third of it."""
         if residual > self.before:
-            self.longest = max(_LESSON * self.step, self.cap / 3.0)
-            self.step = max(0.7 * self.step, self.cap / 3.0)
+            self.longest = max(_SHRINK * self.step, self.limit / 3.0)
+            self.step = max(0.7 * self.step, self.limit / 3.0)
         else:
-            self.longest = min(_RECOVERY * self.longest, self.cap)
+            self.longest = min(_GROWTH * self.longest, self.limit)
             self.step = min(1.3 * self.step, self.longest)
         self.before = residual
         if iteration == _PATIENCE:
-            self.cap *= 0.5
+            self.limit *= 0.5
         return self.step
 
 
 def propagate(
     engine: Engine,
-    evidence: LabelLikelihoods,
+    likelihoods: LabelLikelihoods,
     noise: Floats,
     start: Sites | None = None,
     tolerance: float = 1e-6,
@@ -105,12 +105,12 @@ def propagate(
     ----------
     engine
         The prior.
-    evidence
-        What the labels say of each site.
+    likelihoods
+        Of each site's labels.
     noise : ndarray of shape (n,)
         White noise of each site.
     start
-        Sites of an earlier call; those that say nothing when None, or when these are improper.
+        Sites of an earlier call; without effect when None, or when their posterior is improper.
     tolerance
         On the largest change of a site in units of its posterior.
     max_iterations
@@ -124,26 +124,26 @@ def propagate(
     except NotPositiveDefiniteError:
         sites = Sites.none(len(noise))
         posterior = engine.posterior(sites.precision, sites.shift)
-    pace = _Pace()
+    damping = _Damping()
     iteration, converged = 0, False
     while True:
         mean, variance, proper = _cavities(sites, posterior)
-        update = update_sites(mean, variance, noise, evidence)
-        up = np.where(proper, update.precision - sites.precision, 0.0)
-        along = np.where(proper, update.shift - sites.shift, 0.0)
-        residual = _residual(up, along, posterior.variance)
+        update = update_sites(mean, variance, noise, likelihoods)
+        of_precision = np.where(proper, update.precision - sites.precision, 0.0)
+        of_shift = np.where(proper, update.shift - sites.shift, 0.0)
+        residual = _residual(of_precision, of_shift, posterior.variance)
         converged = residual < tolerance and bool(proper.all())
         if converged or iteration >= max_iterations:
             break
         if check is not None:
             check()
         iteration += 1
-        moved = _move(engine, sites, up, along, pace.step_after(residual, iteration))
+        moved = _move(engine, sites, of_precision, of_shift, damping.next_step(residual, iteration))
         if moved is None:
             break
         sites, posterior = moved
-    evidence_now = _log_evidence(sites, posterior, mean, variance, update)
-    return Propagated(sites, posterior, mean, variance, update, evidence_now, converged, iteration, residual)
+    log_evidence = _log_evidence(sites, posterior, mean, variance, update)
+    return Propagated(sites, posterior, mean, variance, update, log_evidence, converged, iteration, residual)
 
 
 def _cavities(sites: Sites, posterior: GaussianPosterior) -> tuple[Floats, Floats, NDArray[np.bool_]]:
@@ -155,18 +155,18 @@ def _cavities(sites: Sites, posterior: GaussianPosterior) -> tuple[Floats, Float
     return mean, np.where(proper, variance, posterior.variance), proper
 
 
-def _residual(up: Floats, along: Floats, variance: Floats) -> float:
+def _residual(of_precision: Floats, of_shift: Floats, variance: Floats) -> float:
     if not len(variance):
         return 0.0
-    return max(float((np.abs(up) * variance).max()), float((np.abs(along) * np.sqrt(variance)).max()))
+    return max(float((np.abs(of_precision) * variance).max()), float((np.abs(of_shift) * np.sqrt(variance)).max()))
 
 
 def _move(
-    engine: Engine, sites: Sites, up: Floats, along: Floats, step: float
+    engine: Engine, sites: Sites, of_precision: Floats, of_shift: Floats, step: float
 ) -> tuple[Sites, GaussianPosterior] | None:
-    """Take the longest of halved steps that stays proper; None when there is none."""
+    """Halve the step until the posterior is proper; None when no step is."""
     while step >= _LEAST_STEP:
-        trial = Sites(sites.precision + step * up, sites.shift + step * along)
+        trial = Sites(sites.precision + step * of_precision, sites.shift + step * of_shift)
         try:
             return trial, engine.posterior(trial.precision, trial.shift)
         except NotPositiveDefiniteError:

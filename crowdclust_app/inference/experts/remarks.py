@@ -33,8 +33,8 @@ class FitFacts:
         The gold items.
     honesty
         `sum_j logit eps_j`.
-    turned
-        Whether the answer stood on its head.
+    mirrored
+        Whether label switching was undone.
     converged, iterations
         How the fit ended.
     same_features
@@ -47,7 +47,7 @@ class FitFacts:
     gold_rows: Codes
     gold_codes: Codes
     honesty: float
-    turned: bool
+    mirrored: bool
     converged: bool
     iterations: int
     same_features: bool
@@ -79,7 +79,7 @@ def _of_the_sign(facts: FitFacts) -> list[str]:
     found = []
     if facts.table.n_labels and abs(facts.honesty) < SURE_OF_SIGN:
         found.append(SIGN)
-    if facts.turned:
+    if facts.mirrored:
         found.append(MIRRORED)
     return found
 

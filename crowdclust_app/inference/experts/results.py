@@ -16,9 +16,9 @@ from crowdclust_app.inference.aggregators.label_posterior import LabelPosterior,
 from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
 from crowdclust_app.inference.aggregators.reliability import Reliability, estimate_reliability
 from crowdclust_app.inference.experts.active_set import ActiveSet, predict_in_chunks
-from crowdclust_app.inference.experts.crowd_learning import honesty_of
 from crowdclust_app.inference.experts.features import NO_FEATURES
 from crowdclust_app.inference.experts.fitting import State
+from crowdclust_app.inference.experts.generalised_em import honesty_of
 from crowdclust_app.inference.experts.item_classifier import class_values
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.next_question import (
@@ -29,7 +29,7 @@ from crowdclust_app.inference.experts.next_question import (
     expected_information,
 )
 from crowdclust_app.inference.experts.remarks import GOLD_UNUSED, FitFacts, remarks
-from crowdclust_app.inference.experts.sites import evidence_of, responsibilities
+from crowdclust_app.inference.experts.sites import label_likelihoods, responsibilities
 
 _INTERVAL = (0.025, 0.975)
 _LEAST = 1e-300
@@ -48,12 +48,12 @@ class ExpertResults:
     _previous: State | None
 
     def _describe(self, table: LabelTable, state: State, run: Iterations, says_converged: bool) -> None:
-        """Take over what was learned; of a round of few steps nobody needs to hear that it was not the last."""
-        self.agreement_ = state.crowd.agreement
+        """Fill the fitted fields; whether a round of few steps has converged is only told where `says_converged`."""
+        self.agreement_ = state.workers.agreement
         self.kernel_: Kernel | None = state.kernel
         self.active_rows_: Codes | None = state.members
         self.evidence_ = state.log_evidence
-        found = responsibilities(state.z, evidence_of(state.labels, state.crowd))
+        found = responsibilities(state.z, label_likelihoods(state.labels, state.workers))
         consensus, clean = np.empty(len(self._X)), np.empty(len(self._X))
         consensus[state.rows], clean[state.rows] = found.consensus, found.clean
         others = np.setdiff1d(np.arange(len(self._X)), state.rows)
@@ -62,14 +62,14 @@ class ExpertResults:
             consensus[others] = self._noisy(clean[others])
         self.consensus_: Floats = consensus
         self.class_probability_: Floats = clean
-        self.honesty_ = honesty_of(state.crowd, state.labels)
+        self.honesty_ = honesty_of(state.workers, state.labels)
         workers = slice(0, table.n_workers)
-        self._describe_expertise(state.crowd.expertise[workers], state.crowd.right[workers], table.worker_counts)
+        self._describe_expertise(state.workers.expertise[workers], state.workers.right[workers], table.worker_counts)
         self._describe_table(table, run, state.converged)
         self.predicted_: NDArray[np.bool_] = np.ones(len(self._X), dtype=bool)
         self.predicted_[state.rows] = False
         facts = FitFacts(
-            table, *self._gold, self.honesty_, state.turned, state.converged or not says_converged, run.iterations,
+            table, *self._gold, self.honesty_, state.mirrored, state.converged or not says_converged, run.iterations,
             same_features=len(self._X) > 1 and bool((np.ptp(self._X, axis=0) == 0).all()),
             published_rule=isinstance(self.active_set, ActiveSet) and self.active_set.rule == "predictive",
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the crowd's labels say about each item: two levels of flips, in log space (long2016, equations 37 to 44).
+"""Likelihoods of the labels of each item under two levels of label noise, in log space (long2016, equations 37 to 44).
 
 Item `i` has a clean class `h_i`, the sign of a Gaussian process with noise; the label `y_i` that skilled workers agree
 on is `h_i` with probability `xi` (agreement), and worker `j` says `y_i` with probability `eps_j` (expertise).
@@ -22,7 +22,7 @@ AGREEMENT_LIMITS = (0.501, 0.9999)
 
 
 @dataclass(frozen=True)
-class CrowdLabels:
+class WorkerLabels:
     """Labels of `n` items by `R` workers, one entry for each (item, worker) pair with any.
 
     Parameters
@@ -61,20 +61,20 @@ class CrowdLabels:
         yes = weighted_sums(self.item, self.yes, self.n_items)
         return (yes + 0.5) / (self.item_counts + 1.0)
 
-    def take(self, items: Codes) -> CrowdLabels:
+    def take(self, items: Codes) -> WorkerLabels:
         """Keep these items, renumbered in this order; workers keep their numbers."""
         number = np.full(self.n_items, -1, dtype=np.int64)
         number[items] = np.arange(len(items))
         kept = number[self.item] >= 0
-        return CrowdLabels(
+        return WorkerLabels(
             len(items), self.n_workers, number[self.item[kept]], self.worker[kept], self.yes[kept], self.no[kept],
             self.fixed,
         )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdPosterior:
-    """What is believed of the crowd.
+class WorkerPosterior:
+    """Point estimates of the workers' expertise and of the label noise that they share.
 
     Parameters
     ----------
@@ -123,16 +123,16 @@ class LabelLikelihoods:
         return np.abs(np.tanh(0.5 * (self.positive - self.negative)))
 
 
-def evidence_of(labels: CrowdLabels, crowd: CrowdPosterior) -> LabelLikelihoods:
-    """Compute `log C1` and `log C2` (equations 39 and 40) without ever leaving log space."""
-    log_right, log_wrong = np.log(crowd.expertise), np.log1p(-crowd.expertise)
+def label_likelihoods(labels: WorkerLabels, workers: WorkerPosterior) -> LabelLikelihoods:
+    """Compute `log C1` and `log C2` (equations 39 and 40), in log space: products of many labels underflow."""
+    log_right, log_wrong = np.log(workers.expertise), np.log1p(-workers.expertise)
     right, wrong = log_right[labels.worker], log_wrong[labels.worker]
     yes = weighted_sums(labels.item, labels.yes * right + labels.no * wrong, labels.n_items)
     no = weighted_sums(labels.item, labels.yes * wrong + labels.no * right, labels.n_items)
-    log_same, log_other = np.log(crowd.agreement), np.log1p(-crowd.agreement)
+    log_same, log_other = np.log(workers.agreement), np.log1p(-workers.agreement)
     positive = np.logaddexp(log_same + yes, log_other + no)
     negative = np.logaddexp(log_other + yes, log_same + no)
-    return LabelLikelihoods(yes, no, crowd.agreement, positive, negative)
+    return LabelLikelihoods(yes, no, workers.agreement, positive, negative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class SiteUpdate:
     z: Floats
 
 
-def update_sites(mean: Floats, variance: Floats, noise: Floats, evidence: LabelLikelihoods) -> SiteUpdate:
+def update_sites(mean: Floats, variance: Floats, noise: Floats, likelihoods: LabelLikelihoods) -> SiteUpdate:
     """Match moments (equations 45 to 47 in natural parameters, which stay finite where those are singular).
 
     Parameters
@@ -168,27 +168,30 @@ def update_sites(mean: Floats, variance: Floats, noise: Floats, evidence: LabelL
         Of the cavity.
     noise : ndarray of shape (n,)
         White noise of each site, added to the cavity's variance.
-    evidence
+    likelihoods
         Of the same items.
     """
     total = variance + noise
     deviation = np.sqrt(total)
     z = mean / deviation
-    log_z = np.logaddexp(evidence.positive + log_ndtr(z), evidence.negative + log_ndtr(-z))
-    gap = evidence.positive - evidence.negative
+    log_z = np.logaddexp(likelihoods.positive + log_ndtr(z), likelihoods.negative + log_ndtr(-z))
+    # log |C2 - C1| by way of the larger of the two: a difference of exponentials would lose all digits, or be 0 / 0
+    gap = likelihoods.positive - likelihoods.negative
     size = np.abs(gap)
     with np.errstate(divide="ignore"):  # labels that say nothing have a slope of exp(-inf) = 0
-        log_difference = np.maximum(evidence.positive, evidence.negative) + np.log(-np.expm1(-size))
+        log_difference = np.maximum(likelihoods.positive, likelihoods.negative) + np.log(-np.expm1(-size))
     slope = np.sign(gap) * np.exp(log_difference - 0.5 * z * z - _HALF_LOG_2PI - log_z)
     curvature = slope * (slope + z) / total
     slope = slope / deviation
+    # a negative curvature, where labels contradict the features, gives a site of negative precision; it is kept, since
+    # without it the fixed point would be another one
     left = 1.0 - variance * curvature
     return SiteUpdate(log_z, slope, curvature, curvature / left, (slope + mean * curvature) / left, z)
 
 
 @dataclass(frozen=True, slots=True)
 class Responsibilities:
-    """What each item is, given its labels and all others' (the tilted law).
+    """Probabilities of each item's classes under the tilted distribution: given its labels and all others'.
 
     Parameters
     ----------
@@ -205,13 +208,13 @@ class Responsibilities:
     clean: Floats
 
 
-def responsibilities(z: Floats, evidence: LabelLikelihoods) -> Responsibilities:
+def responsibilities(z: Floats, likelihoods: LabelLikelihoods) -> Responsibilities:
     """Weigh the four cases of `(h, y)` at cavities `z`; shape (n,) each."""
-    log_same, log_other = np.log(evidence.agreement), np.log1p(-evidence.agreement)
+    log_same, log_other = np.log(likelihoods.agreement), np.log1p(-likelihoods.agreement)
     up, down = log_ndtr(z), log_ndtr(-z)
     logs = np.stack(
-        [up + log_same + evidence.yes, up + log_other + evidence.no,
-         down + log_other + evidence.yes, down + log_same + evidence.no]
+        [up + log_same + likelihoods.yes, up + log_other + likelihoods.no,
+         down + log_other + likelihoods.yes, down + log_same + likelihoods.no]
     )  # fmt: skip
     weights = np.exp(logs - logs.max(axis=0))
     weights /= weights.sum(axis=0)
@@ -219,22 +222,22 @@ def responsibilities(z: Floats, evidence: LabelLikelihoods) -> Responsibilities:
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdPriors:
-    """Beta priors of every worker's expertise and of the agreement; all above 1, so that nothing locks at 0 or 1."""
+class WorkerPriors:
+    """Beta priors of every worker's expertise and of the agreement; all above 1, so that no mode is at 0 or 1."""
 
     expertise: tuple[float, float] = (3.0, 2.0)
     agreement: tuple[float, float] = (20.0, 2.0)
 
-    def log_density(self, crowd: CrowdPosterior, learned: NDArray[np.bool_]) -> float:
-        """Log prior of what is learned of a crowd, without constants."""
-        of_workers, (a, b) = crowd.expertise[learned], self.expertise
+    def log_density(self, workers: WorkerPosterior, learned: NDArray[np.bool_]) -> float:
+        """Log prior of what is learned of the workers, without constants."""
+        of_workers, (a, b) = workers.expertise[learned], self.expertise
         total = float((a - 1.0) * np.log(of_workers).sum() + (b - 1.0) * np.log1p(-of_workers).sum())
         a, b = self.agreement
-        return total + float((a - 1.0) * np.log(crowd.agreement) + (b - 1.0) * np.log1p(-crowd.agreement))
+        return total + float((a - 1.0) * np.log(workers.agreement) + (b - 1.0) * np.log1p(-workers.agreement))
 
 
-def learn_expertise(
-    labels: CrowdLabels, consensus: Floats, priors: CrowdPriors, known: Floats
+def update_expertise(
+    labels: WorkerLabels, consensus: Floats, priors: WorkerPriors, known: Floats
 ) -> tuple[Floats, Floats]:
     """Estimate every worker's expertise in closed form.
 
@@ -262,17 +265,17 @@ def learn_expertise(
     return np.where(labels.fixed, known, mode), right
 
 
-def learn_crowd(
-    labels: CrowdLabels, found: Responsibilities, priors: CrowdPriors, crowd: CrowdPosterior
-) -> CrowdPosterior:
+def update_workers(
+    labels: WorkerLabels, found: Responsibilities, priors: WorkerPriors, workers: WorkerPosterior
+) -> WorkerPosterior:
     """Do one M-step over all labelled items (docs/experts.md, section 6)."""
-    expertise, right = learn_expertise(labels, found.consensus, priors, crowd.expertise)
+    expertise, right = update_expertise(labels, found.consensus, priors, workers.expertise)
     a, b = priors.agreement
     agreement = (a - 1.0 + found.agrees.sum()) / (a + b - 2.0 + labels.n_items)
-    return CrowdPosterior(expertise, float(np.clip(agreement, *AGREEMENT_LIMITS)), right)
+    return WorkerPosterior(expertise, float(np.clip(agreement, *AGREEMENT_LIMITS)), right)
 
 
-def largest_change(old: CrowdPosterior, new: CrowdPosterior) -> float:
-    """By how much the crowd's numbers differ at most."""
+def largest_change(old: WorkerPosterior, new: WorkerPosterior) -> float:
+    """Largest difference of an expertise or of the agreement."""
     moved = np.abs(old.expertise - new.expertise).max(initial=0.0)
     return max(float(moved), abs(old.agreement - new.agreement))

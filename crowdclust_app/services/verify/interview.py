@@ -209,7 +209,7 @@ class Interview:
         self.question_set = asked
         self._campaign = campaign
         self._task_of = {item: task for task, item in enumerate(asked.items)}
-        self._asker = Asker(len(asked.items), asked.wanted, asked.policy.value, asked.seed, _belief)
+        self._asker = Asker(len(asked.items), asked.wanted, asked.policy.value, asked.seed, _posterior)
         self._lock = threading.Lock()
         self._seen = 0
         # what each event that stands was, to be able to take it back
@@ -341,5 +341,5 @@ class Interview:
         self._given[worker][said] -= 1
 
 
-def _belief() -> OnlineSBIC:
+def _posterior() -> OnlineSBIC:
     return OnlineSBIC(prior=PRIOR, prevalence=PREVALENCE)

@@ -97,7 +97,7 @@ def test_uncertainty_asks_about_the_task_nearest_to_even() -> None:
     rng = np.random.default_rng(1)
     for turn in range(48):
         worker = turn % 30
-        probability = [live.belief.probability(task) for task in range(12)]  # type: ignore[attr-defined]
+        probability = [live.posterior.probability(task) for task in range(12)]  # type: ignore[attr-defined]
         task = live.next_task(worker)
         assert task in smallest(live, worker, [max(p, 1 - p) for p in probability])
         assert task is not None

@@ -10,18 +10,18 @@ from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
 from crowdclust_app.inference.experts import ActiveSet, GaussianProcessExperts, fitting
 from crowdclust_app.inference.experts.active_set import inducing_factor, refit_all, select
-from crowdclust_app.inference.experts.crowd_learning import Learner, finish, first_crowd, learn_at_kernel
+from crowdclust_app.inference.experts.generalised_em import EMSettings, initial_workers, learn_workers, propagate_finely
 from crowdclust_app.inference.experts.kernel import Kernel
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites
 from crowdclust_app.inference.experts.remarks import PUBLISHED_RULE
-from crowdclust_app.inference.experts.sites import CrowdPriors, evidence_of
+from crowdclust_app.inference.experts.sites import WorkerPriors, label_likelihoods
 
 KERNEL = Kernel(5.0, 3.0)
 
 
-def a_learner() -> Learner:
-    return Learner(CrowdPriors(), 30, 1e-3, False, lambda change, bound: None, lambda: None)
+def a_learner() -> EMSettings:
+    return EMSettings(WorkerPriors(), 30, 1e-3, False, lambda change, bound: None, lambda: None)
 
 
 def with_labels(count: int, keep: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -32,13 +32,13 @@ def with_labels(count: int, keep: float, seed: int) -> tuple[np.ndarray, np.ndar
 
 def test_with_every_item_as_inducing_point_it_is_the_dense_process() -> None:
     X, _, matrix = with_labels(60, 0.4, 1)
-    labels, learner = labels_of(matrix), a_learner()
-    crowd = first_crowd(labels, learner.priors)
+    labels, em = labels_of(matrix), a_learner()
+    crowd = initial_workers(labels, em.priors)
     engine, noise = DenseEngine(KERNEL.between(X, X)), np.ones(len(X))
-    dense = learn_at_kernel(engine, noise, labels, crowd, Sites.none(len(X)), learner)
-    dense = finish(engine, noise, labels, dense, learner)
-    sparse, field = refit_all(X, X, KERNEL, labels, crowd, Sites.none(len(X)), learner)
-    assert sparse.crowd.expertise == pytest.approx(dense.crowd.expertise, abs=1e-4)
+    dense = learn_workers(engine, noise, labels, crowd, Sites.none(len(X)), em)
+    dense = propagate_finely(engine, noise, labels, dense, em)
+    sparse, field = refit_all(X, X, KERNEL, labels, crowd, Sites.none(len(X)), em)
+    assert sparse.workers.expertise == pytest.approx(dense.workers.expertise, abs=1e-4)
     assert sparse.propagated.log_evidence == pytest.approx(dense.propagated.log_evidence, abs=1e-3)
     new = np.random.default_rng(0).normal(size=(7, X.shape[1])) * 2
     mean, variance = field.predict(new)
@@ -57,25 +57,25 @@ def test_inducing_points_that_coincide_have_a_factor() -> None:
 @pytest.mark.parametrize("rule", ["variance", "predictive"])
 def test_members_are_different_no_more_than_wanted_and_those_that_tell_something(rule: str) -> None:
     X, _, matrix = with_labels(400, 0.3, 2)
-    labels, learner = labels_of(matrix), a_learner()
+    labels, em = labels_of(matrix), a_learner()
     settings = ActiveSet(size=60, rule=rule)  # type: ignore[arg-type]
-    crowd = first_crowd(labels, learner.priors)
-    chosen, turned = select(X, KERNEL, labels, crowd, settings, learner, np.random.default_rng(0))
-    assert not turned
+    crowd = initial_workers(labels, em.priors)
+    chosen, mirrored = select(X, KERNEL, labels, crowd, settings, em, np.random.default_rng(0))
+    assert not mirrored
     assert 10 <= len(chosen.members) <= 60
     assert len(np.unique(chosen.members)) == len(chosen.members)
-    speaks = evidence_of(labels, chosen.crowd).informativeness
+    speaks = label_likelihoods(labels, chosen.workers).informativeness
     assert np.median(speaks[chosen.members]) > 0.7
     scores = chosen.scores(chosen.members, settings.rule)
     assert ((scores >= 0.0) & (scores <= 1.0)).all()
-    again, _ = select(X, KERNEL, labels, crowd, settings, learner, np.random.default_rng(0))
+    again, _ = select(X, KERNEL, labels, crowd, settings, em, np.random.default_rng(0))
     assert np.array_equal(chosen.members, again.members)
 
 
 def test_scores_of_the_variance_rule_are_what_a_site_narrows() -> None:
     X, _, matrix = with_labels(120, 0.3, 3)
-    labels, learner = labels_of(matrix), a_learner()
-    chosen, _ = select(X, KERNEL, labels, first_crowd(labels, learner.priors), ActiveSet(size=40), learner,
+    labels, em = labels_of(matrix), a_learner()
+    chosen, _ = select(X, KERNEL, labels, initial_workers(labels, em.priors), ActiveSet(size=40), em,
                        np.random.default_rng(0))  # fmt: skip
     found = chosen.found
     narrowed = found.posterior.variance / found.cavity_variance
@@ -114,12 +114,12 @@ def test_the_published_rule_works_on_clean_labels_and_says_what_it_is_for() -> N
 
 def test_a_mirrored_start_is_turned_with_an_active_set_too() -> None:
     X, truth, matrix = with_labels(300, 0.4, 6)
-    labels, learner = labels_of(matrix), a_learner()
-    right = first_crowd(labels, learner.priors)
+    labels, em = labels_of(matrix), a_learner()
+    right = initial_workers(labels, em.priors)
     wrong = type(right)(1.0 - np.clip(EXPERTISE, 0.05, 0.95), right.agreement, right.right)
-    chosen, turned = select(X, KERNEL, labels, wrong, ActiveSet(50), learner, np.random.default_rng(0))
+    chosen, mirrored = select(X, KERNEL, labels, wrong, ActiveSet(50), em, np.random.default_rng(0))
     mean, _ = chosen.moments(np.arange(len(X)))
-    assert turned
+    assert mirrored
     assert ((mean > 0) == truth).mean() > 0.85
 
 

@@ -16,14 +16,14 @@ from gp_problems import (
     sequential,
 )
 
-from crowdclust_app.inference.experts.crowd_learning import kernel_gradient
+from crowdclust_app.inference.experts.generalised_em import kernel_gradient
 from crowdclust_app.inference.experts.kernel import Kernel, log_gradients, squared_distances
 from crowdclust_app.inference.experts.posterior import DenseEngine, FactorEngine
 from crowdclust_app.inference.experts.propagation import Sites, propagate
 from crowdclust_app.inference.experts.sites import (
-    CrowdPosterior,
     LabelLikelihoods,
-    evidence_of,
+    WorkerPosterior,
+    label_likelihoods,
     responsibilities,
     update_sites,
 )
@@ -107,7 +107,7 @@ def test_site_updates_match_the_printed_moments_and_numerical_integration() -> N
 def test_labels_that_contradict_the_neighbours_make_precisions_negative_and_are_kept() -> None:
     X = np.linspace(0, 0.3, 8)[:, None]
     matrix = np.where(np.arange(8) == 4, -1, 1)[:, None] * np.ones((1, 3), dtype=int)
-    evidence = evidence_for(matrix, CrowdPosterior(np.full(3, 0.9), 0.9, np.zeros(3)))
+    evidence = evidence_for(matrix, WorkerPosterior(np.full(3, 0.9), 0.9, np.zeros(3)))
     K = Kernel(3.0, 1.0).between(X, X)
     found = fixed_point(K, evidence)
     assert found.converged
@@ -188,10 +188,12 @@ def test_both_symmetries_hold() -> None:
     X, kernel, matrix, crowd = random_problem(rng, 12, 5)
     K = kernel.between(X, X)
     found = fixed_point(K, evidence_for(matrix, crowd))
-    mirrored = fixed_point(K, evidence_for(matrix, CrowdPosterior(1.0 - crowd.expertise, crowd.agreement, crowd.right)))
+    mirrored = fixed_point(
+        K, evidence_for(matrix, WorkerPosterior(1.0 - crowd.expertise, crowd.agreement, crowd.right))
+    )
     assert mirrored.log_evidence == pytest.approx(found.log_evidence, abs=1e-8)
     assert mirrored.posterior.mean == pytest.approx(-found.posterior.mean, abs=1e-8)
-    both = evidence_for(matrix, CrowdPosterior(1.0 - crowd.expertise, 1.0 - crowd.agreement, crowd.right))
+    both = evidence_for(matrix, WorkerPosterior(1.0 - crowd.expertise, 1.0 - crowd.agreement, crowd.right))
     same = evidence_for(matrix, crowd)
     assert both.positive == pytest.approx(same.positive, abs=1e-12)
     assert both.negative == pytest.approx(same.negative, abs=1e-12)
@@ -202,7 +204,7 @@ def test_permuting_items_and_workers_permutes_the_result() -> None:
     X, kernel, matrix, crowd = random_problem(rng, 12, 5)
     items, workers = rng.permutation(12), rng.permutation(5)
     found = fixed_point(kernel.between(X, X), evidence_for(matrix, crowd))
-    other = CrowdPosterior(crowd.expertise[workers], crowd.agreement, crowd.right)
+    other = WorkerPosterior(crowd.expertise[workers], crowd.agreement, crowd.right)
     moved = fixed_point(kernel.between(X[items], X[items]), evidence_for(matrix[items][:, workers], other))
     assert moved.posterior.mean == pytest.approx(found.posterior.mean[items], abs=1e-9)
     assert moved.log_evidence == pytest.approx(found.log_evidence, abs=1e-9)
@@ -216,14 +218,14 @@ def _difference(function: Callable[[float], float], at: float, step: float = 1e-
 def test_gradients_are_the_central_differences_of_the_evidence(seed: int) -> None:
     rng = np.random.default_rng([7, seed])
     X, _, matrix, crowd = random_problem(rng, 25, 4)
-    crowd = CrowdPosterior(np.array([0.9, 0.8, 0.7, 0.6]), 0.95, crowd.right)
+    crowd = WorkerPosterior(np.array([0.9, 0.8, 0.7, 0.6]), 0.95, crowd.right)
     kernel = Kernel(2.0, 1.0, 0.7)
     squared, labels = squared_distances(X, X), labels_of(matrix)
 
-    def log_z(k: Kernel = kernel, c: CrowdPosterior = crowd, noise: float = 1.0) -> float:
-        return fixed_point(k.of_distances(squared), evidence_of(labels, c), noise, 1e-11).log_evidence
+    def log_z(k: Kernel = kernel, c: WorkerPosterior = crowd, noise: float = 1.0) -> float:
+        return fixed_point(k.of_distances(squared), label_likelihoods(labels, c), noise, 1e-11).log_evidence
 
-    evidence = evidence_of(labels, crowd)
+    evidence = label_likelihoods(labels, crowd)
     found = fixed_point(kernel.of_distances(squared), evidence, 1.0, 1e-11)
     assert (found.sites.precision < 0).any()
     numbers = np.log([kernel.amplitude, kernel.length_scale, kernel.intercept])
@@ -246,20 +248,20 @@ def test_gradients_are_the_central_differences_of_the_evidence(seed: int) -> Non
 
         def moved(e: float, j: int = worker) -> float:
             return log_z(
-                c=CrowdPosterior(np.where(np.arange(4) == j, e, crowd.expertise), crowd.agreement, crowd.right)
+                c=WorkerPosterior(np.where(np.arange(4) == j, e, crowd.expertise), crowd.agreement, crowd.right)
             )
 
         assert expected == pytest.approx(_difference(moved, eps), rel=1e-5, abs=1e-7)
     xi = crowd.agreement
     expected = float((sure.agrees / xi - (1.0 - sure.agrees) / (1.0 - xi)).sum())
-    slope = _difference(lambda x: log_z(c=CrowdPosterior(crowd.expertise, x, crowd.right)), xi)
+    slope = _difference(lambda x: log_z(c=WorkerPosterior(crowd.expertise, x, crowd.right)), xi)
     assert expected == pytest.approx(slope, rel=1e-5, abs=1e-7)
 
 
 def test_a_thousand_workers_do_not_underflow() -> None:
     matrix = np.ones((3, 1000), dtype=int)
     matrix[1] = -1
-    crowd = CrowdPosterior(np.full(1000, 0.9), 0.95, np.zeros(1000))
+    crowd = WorkerPosterior(np.full(1000, 0.9), 0.95, np.zeros(1000))
     evidence = evidence_for(matrix, crowd)
     found = fixed_point(Kernel(2.0, 1.0).between(np.eye(3), np.eye(3)), evidence)
     assert np.isfinite([found.log_evidence, *found.posterior.mean, *found.posterior.variance]).all()
@@ -268,7 +270,7 @@ def test_a_thousand_workers_do_not_underflow() -> None:
 
 def test_labels_that_say_nothing_leave_the_prior() -> None:
     matrix = np.ones((4, 2), dtype=int)
-    evidence = evidence_for(matrix, CrowdPosterior(np.full(2, 0.5), 0.9, np.zeros(2)))
+    evidence = evidence_for(matrix, WorkerPosterior(np.full(2, 0.5), 0.9, np.zeros(2)))
     found = propagate(DenseEngine(np.eye(4)), evidence, np.ones(4), Sites.none(4))
     assert found.converged
     assert found.posterior.mean == pytest.approx(0.0, abs=1e-12)

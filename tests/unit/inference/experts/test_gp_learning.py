@@ -7,30 +7,30 @@ import pytest
 from gp_problems import EXPERTISE, labelled_clusters, labels_of
 
 from crowdclust_app.inference.experts import GaussianProcessExperts
-from crowdclust_app.inference.experts.crowd_learning import (
-    KernelPrior,
-    Learner,
-    climb_kernel,
-    first_crowd,
-    honesty_of,
-    kernel_logs,
-    learn_at_kernel,
-    mirrored,
-)
 from crowdclust_app.inference.experts.features import MIRRORED, SIGN
+from crowdclust_app.inference.experts.generalised_em import (
+    EMSettings,
+    KernelPrior,
+    honesty_of,
+    initial_workers,
+    kernel_logs,
+    learn_workers,
+    maximise_over_kernel,
+    mirror,
+)
 from crowdclust_app.inference.experts.kernel import Kernel, squared_distances, usual_distance
 from crowdclust_app.inference.experts.posterior import DenseEngine
 from crowdclust_app.inference.experts.propagation import Sites, propagate
-from crowdclust_app.inference.experts.sites import CrowdPosterior, CrowdPriors, evidence_of, responsibilities
+from crowdclust_app.inference.experts.sites import WorkerPosterior, WorkerPriors, label_likelihoods, responsibilities
 
 
 def accuracy(probability: np.ndarray, truth: np.ndarray) -> float:
     return float(((probability > 0.5) == truth).mean())
 
 
-def a_learner(trace: list[float] | None = None, anchored: bool = False) -> Learner:
+def a_learner(trace: list[float] | None = None, anchored: bool = False) -> EMSettings:
     bounds = [] if trace is None else trace
-    return Learner(CrowdPriors(), 40, 1e-4, anchored, lambda _, bound: bounds.append(bound), lambda: None)
+    return EMSettings(WorkerPriors(), 40, 1e-4, anchored, lambda _, bound: bounds.append(bound), lambda: None)
 
 
 def test_experts_spammers_and_adversaries_are_told_apart_and_their_labels_mended() -> None:
@@ -53,15 +53,15 @@ def test_the_evidence_with_the_priors_rises_and_ends_where_it_is_flat() -> None:
     trace: list[float] = []
     labels = labels_of(matrix[matrix.any(axis=1)])
     X = X[matrix.any(axis=1)]
-    engine, learner = DenseEngine(Kernel(2.0, 3.0).between(X, X)), a_learner(trace)
-    result = learn_at_kernel(engine, np.ones(len(X)), labels, first_crowd(labels, learner.priors),
-                             Sites.none(len(X)), learner)  # fmt: skip
+    engine, em = DenseEngine(Kernel(2.0, 3.0).between(X, X)), a_learner(trace)
+    result = learn_workers(engine, np.ones(len(X)), labels, initial_workers(labels, em.priors),
+                             Sites.none(len(X)), em)  # fmt: skip
     assert trace[-1] > trace[0]
     assert min(np.diff(trace)[1:]) > -0.02
-    found = propagate(engine, evidence_of(labels, result.crowd), np.ones(len(X)), result.propagated.sites, 1e-9)
-    sure = responsibilities(found.update.z, evidence_of(labels, result.crowd))
+    found = propagate(engine, label_likelihoods(labels, result.workers), np.ones(len(X)), result.propagated.sites, 1e-9)
+    sure = responsibilities(found.update.z, label_likelihoods(labels, result.workers))
     right = np.where(matrix[matrix.any(axis=1)] > 0, sure.consensus[:, None], 1.0 - sure.consensus[:, None])
-    asked, eps = matrix[matrix.any(axis=1)] != 0, result.crowd.expertise
+    asked, eps = matrix[matrix.any(axis=1)] != 0, result.workers.expertise
     slope = (right * asked).sum(axis=0) / eps - ((1 - right) * asked).sum(axis=0) / (1 - eps) + 2 / eps - 1 / (1 - eps)
     assert np.abs(slope * eps * (1 - eps)).max() < 2e-2
 
@@ -69,15 +69,15 @@ def test_the_evidence_with_the_priors_rises_and_ends_where_it_is_flat() -> None:
 def test_the_kernel_is_moved_uphill_and_stays_in_its_bounds() -> None:
     X, truth, _ = labelled_clusters(60, 1.0, seed=3)
     labels = labels_of(np.where(truth == 1, 1, -1)[:, None] * np.ones((1, 2), dtype=int))
-    crowd, prior = CrowdPosterior(np.full(2, 0.9), 0.97, np.zeros(2)), KernelPrior(Kernel(1.0, 0.4, 0.2))
-    squared, learner = squared_distances(X, X), a_learner()
+    crowd, prior = WorkerPosterior(np.full(2, 0.9), 0.97, np.zeros(2)), KernelPrior(Kernel(1.0, 0.4, 0.2))
+    squared, em = squared_distances(X, X), a_learner()
 
     def goodness(kernel: Kernel) -> float:
         engine = DenseEngine(kernel.of_distances(squared))
-        found = propagate(engine, evidence_of(labels, crowd), np.ones(60), None, 1e-8)
+        found = propagate(engine, label_likelihoods(labels, crowd), np.ones(60), None, 1e-8)
         return found.log_evidence + prior.log_density(kernel_logs(kernel))
 
-    new, _ = climb_kernel(squared, labels, crowd, Sites.none(60), prior.centre, prior, learner)
+    new, _ = maximise_over_kernel(squared, labels, crowd, Sites.none(60), prior.centre, prior, em)
     assert goodness(new) > goodness(prior.centre) + 1.0
     assert all(low <= log <= high for log, (low, high) in zip(kernel_logs(new), prior.bounds, strict=True))
 
@@ -89,13 +89,13 @@ def test_started_at_the_mirrored_truth_everything_is_turned(seed: int) -> None:
     X, truth, labels = X[kept], truth[kept], labels_of(matrix[kept])
     kernel = Kernel(4.0, usual_distance(X, np.random.default_rng(0)))
     engine, noise = DenseEngine(kernel.between(X, X)), np.ones(len(X))
-    wrong = CrowdPosterior(1.0 - np.clip(EXPERTISE, 0.05, 0.95), 0.95, np.zeros(10))
+    wrong = WorkerPosterior(1.0 - np.clip(EXPERTISE, 0.05, 0.95), 0.95, np.zeros(10))
     results = {}
     for anchored in (False, True):
-        learner = a_learner(anchored=anchored)
-        result = learn_at_kernel(engine, noise, labels, wrong, Sites.none(len(X)), learner)
-        sure = responsibilities(result.propagated.update.z, evidence_of(labels, result.crowd))
-        results[anchored] = accuracy(sure.consensus, truth), result.turned
+        em = a_learner(anchored=anchored)
+        result = learn_workers(engine, noise, labels, wrong, Sites.none(len(X)), em)
+        sure = responsibilities(result.propagated.update.z, label_likelihoods(labels, result.workers))
+        results[anchored] = accuracy(sure.consensus, truth), result.mirrored
     assert results[False][0] > 0.9
     assert results[False][1]
     assert results[True][0] < 0.1
@@ -105,10 +105,12 @@ def test_mirrored_answers_have_the_same_evidence() -> None:
     X, _, matrix = labelled_clusters(40, 0.5, seed=4)
     kept = matrix.any(axis=1)
     labels, engine = labels_of(matrix[kept]), DenseEngine(Kernel(2.0, 3.0).between(X[kept], X[kept]))
-    crowd = CrowdPosterior(np.clip(EXPERTISE, 0.1, 0.9), 0.9, np.zeros(10))
-    other = mirrored(crowd, labels)
+    crowd = WorkerPosterior(np.clip(EXPERTISE, 0.1, 0.9), 0.9, np.zeros(10))
+    other = mirror(crowd, labels)
     noise = np.ones(int(kept.sum()))
-    pair = [propagate(engine, evidence_of(labels, one), noise, None, 1e-10).log_evidence for one in (crowd, other)]
+    pair = [
+        propagate(engine, label_likelihoods(labels, one), noise, None, 1e-10).log_evidence for one in (crowd, other)
+    ]
     assert pair[0] == pytest.approx(pair[1], abs=1e-8)
     assert honesty_of(other, labels) == pytest.approx(-honesty_of(crowd, labels))
 
