@@ -121,8 +121,8 @@ def _sbic(
         chosen = replace(
             chosen, n_tasks=60, uniform=(4, 8), uncertainty=(4, 8), labels_per_fit=20, slow_labels_per_fit=60
         )
-    judge = _Judge(methods, watch.cancel)
-    return run_sampling(chosen, judge, lambda: OnlineSBIC(prior=chosen.prior), watch), methods
+    label_method = _FitLabels(methods, watch.cancel)
+    return run_sampling(chosen, label_method, lambda: OnlineSBIC(prior=chosen.prior), watch), methods
 
 
 def _aggregators(
@@ -140,7 +140,7 @@ def _aggregators(
         chosen = replace(chosen, n_tasks=90, curves=curves, points=2)
     taking_part = (*chosen.of_graphs, *chosen.of_sets, *chosen.of_workers)
     methods = _methods_of(taking_part)
-    outcome = run_aggregators(chosen, _Judge(methods, watch.cancel), watch)
+    outcome = run_aggregators(chosen, _FitLabels(methods, watch.cancel), watch)
     speed = compare_speed(sets, settings.seed, watch)
     return replace(outcome, sheets=(speed,) if speed else ()), methods
 
@@ -151,7 +151,7 @@ def _methods_of(contestants: tuple[Contestant, ...]) -> tuple[str, ...]:
     return tuple(name for name in found if name in known)
 
 
-class _Judge:
+class _FitLabels:
     """The aggregators as an experiment calls them."""
 
     def __init__(self, methods: tuple[str, ...], cancel: CancelToken | None) -> None:

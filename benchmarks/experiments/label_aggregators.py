@@ -155,7 +155,7 @@ class Aggregators:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """One set of labels of a figure: where it stands, who judges it, and what is drawn for a seed."""
+    """One set of labels of a figure: where it stands, how it is aggregated, and what is drawn for a seed."""
 
     figure: str
     x: float
@@ -164,14 +164,14 @@ class _Trial:
     by_worker: bool = False
 
 
-def run_aggregators(settings: Aggregators, judge: LabelMethod, watch: Watch) -> ExperimentResult:
-    """Judge every simulated graph and every part of a real set by every aggregator, for every seed.
+def run_aggregators(settings: Aggregators, label_method: LabelMethod, watch: Watch) -> ExperimentResult:
+    """Run every aggregator on every simulated graph and every part of a real set, for every seed.
 
     Parameters
     ----------
     settings
         What is compared.
-    judge
+    label_method
         Runs a method.
     watch
         Told before every trial; may cancel.
@@ -185,7 +185,13 @@ def run_aggregators(settings: Aggregators, judge: LabelMethod, watch: Watch) -> 
             for contestant in trial.contestants:
                 watch.at(len(rows), total, f"figure {trial.figure}, {trial.x:g}, seed {seed}, {contestant.name}")
                 rows.append(
-                    (trial.figure, trial.x, contestant.name, seed, *_judged(trial, tasks, contestant, seed, judge))
+                    (
+                        trial.figure,
+                        trial.x,
+                        contestant.name,
+                        seed,
+                        *_judged(trial, tasks, contestant, seed, label_method),
+                    )
                 )
     figures = tuple(
         (*key, len(of_one), *column(of_one, 4), *column(of_one, 5), mean(of_one, 6))
@@ -226,7 +232,7 @@ def _draw(trial: _Trial, n_tasks: int, seed: int) -> LabelledTasks:
 
 
 def _judged(
-    trial: _Trial, tasks: LabelledTasks, contestant: Contestant, seed: int, judge: LabelMethod
+    trial: _Trial, tasks: LabelledTasks, contestant: Contestant, seed: int, label_method: LabelMethod
 ) -> tuple[float, float, float]:
     """Error over the tasks with labels, error over all (half of those without are wrong), seconds."""
     labels: SimulatedLabels = tasks.labels
@@ -241,7 +247,7 @@ def _judged(
             prior = trial.source.prior
         else:
             prior = contestant.prior
-        found = judge(labels, contestant.method, prior, seed)
+        found = label_method(labels, contestant.method, prior, seed)
         scores, seconds = found.scores, found.seconds
     labelled = np.bincount(labels.task, minlength=labels.n_tasks) > 0
     everywhere = error_rate(np.where(labelled, scores, 0.0), tasks.truth)

@@ -32,7 +32,7 @@ class LabelMethod(Protocol):
     def __call__(
         self, labels: SimulatedLabels, method: str, prior: AccuracyPrior, seed: int, *, rough: bool = False
     ) -> Verdicts:
-        """Judge.
+        """Infer the labels.
 
         Parameters
         ----------

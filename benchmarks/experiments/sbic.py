@@ -83,7 +83,7 @@ class Sampling:
 
 
 def run_sampling(
-    settings: Sampling, judge: LabelMethod, streaming: Callable[[], StreamingPosterior], watch: Watch
+    settings: Sampling, label_method: LabelMethod, streaming: Callable[[], StreamingPosterior], watch: Watch
 ) -> ExperimentResult:
     """Buy labels from simulated crowds under both policies, and aggregate real sets.
 
@@ -91,14 +91,14 @@ def run_sampling(
     ----------
     settings
         What is compared.
-    judge
+    label_method
         Runs a method.
     streaming
         Makes the belief of Fast SBIC that has seen nothing, under the prior of the settings.
     watch
         Told before every trial; may cancel.
     """
-    trials = _Trials(settings, judge, streaming, watch)
+    trials = _Trials(settings, label_method, streaming, watch)
     rows = sorted(trials.simulated(), key=trials.place)
     table = tuple(trials.table2())
     sheets = (ResultSheet("table2", TABLE, table),) if table else ()
@@ -112,10 +112,10 @@ class _Trials:
     """Runs every trial, and counts them for whoever watches."""
 
     def __init__(
-        self, settings: Sampling, judge: LabelMethod, streaming: Callable[[], StreamingPosterior], watch: Watch
+        self, settings: Sampling, label_method: LabelMethod, streaming: Callable[[], StreamingPosterior], watch: Watch
     ) -> None:
         self.settings = settings
-        self.judge = judge
+        self.label_method = label_method
         self.streaming = streaming
         self.watch = watch
         self.adaptive = tuple(name for name in settings.methods if name in settings.adaptive)
@@ -151,7 +151,7 @@ class _Trials:
                 errors = []
                 for seed in self.settings.seeds[: self._repeats(method)]:
                     self._tell(f"{known.name}, seed {seed}, {method}")
-                    scores = self.judge(labels, method, GENERIC_PRIOR, seed).scores
+                    scores = self.label_method(labels, method, GENERIC_PRIOR, seed).scores
                     errors.append(error_rate(scores, truth, labels))
                 error, sd = mean_and_sd(errors)
                 published = TABLE2.get(known.name, {}).get(method)
@@ -181,7 +181,7 @@ class _Trials:
         per_fit = settings.slow_labels_per_fit if method in settings.slow else settings.labels_per_fit
 
         def believe(labels: SimulatedLabels) -> Any:
-            return self.judge(labels, method, settings.prior, seed, rough=True).scores
+            return self.label_method(labels, method, settings.prior, seed, rough=True).scores
 
         return ask_between_fits(crowd, believe, per_fit, seed, self.watch), per_fit
 
@@ -192,7 +192,7 @@ class _Trials:
         for count in self.settings.uniform if policy == UNIFORM else self.settings.uncertainty:
             self.watch.check()
             labels = bought.labels.rows(slice(0, count * crowd.n_tasks))
-            found = self.judge(labels, method, self.settings.prior, seed)
+            found = self.label_method(labels, method, self.settings.prior, seed)
             run_ms = None if per_fit is None else 1000.0 * float(bought.seconds[len(labels) - 1])
             error = error_rate(found.scores, crowd.truth)
             yield policy, method, count, seed, error, 1000.0 * found.seconds, run_ms, per_fit

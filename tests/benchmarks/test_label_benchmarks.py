@@ -116,7 +116,7 @@ def test_sets_are_found_one_by_one_and_in_folders(data: Path) -> None:
 
 
 def test_a_judge_takes_streams_as_they_came_and_is_undecided_where_votes_tie() -> None:
-    judge = label_benchmarks._Judge(("sbic-fast",), None)
+    judge = label_benchmarks._FitLabels(("sbic-fast",), None)
     made = simulate_regular(60, 6, 6, (4.0, 3.0), 0)
     labels = SimulatedLabels(60, 60, made.labels.task, made.labels.worker, made.labels.label, arrived=True)
     streams = [judge(labels, "sbic-fast", (4.0, 3.0), seed).scores for seed in (0, 1)]

@@ -264,7 +264,7 @@ def test_photos_are_shown_by_verdict_with_who_said_what(qtbot: QtBot, answered: 
 
 
 def test_workers_are_ellipses_of_their_posteriors(qtbot: QtBot, answered: MainWindow) -> None:
-    plot = content(answered).lead.judges
+    plot = content(answered).lead.worker_plot
     assert [worker.name for worker in plot.workers] == ["Ann", "Bo", "Lump", "Cy"]
     area = plot.area()
     assert area.width() == area.height() > 100
@@ -273,16 +273,16 @@ def test_workers_are_ellipses_of_their_posteriors(qtbot: QtBot, answered: MainWi
     assert plot.ellipse(ann).height() == pytest.approx(2 * ann.sensitivity_sd * area.height())
     plot.setFocus()
     qtbot.keyClick(plot, Qt.Key.Key_Right)
-    assert words(answered, "judge-about").startswith("Ann, 24 answers\nsensitivity 0.")
+    assert words(answered, "reliability-about").startswith("Ann, 24 answers\nsensitivity 0.")
     qtbot.keyClick(plot, Qt.Key.Key_Left)
-    assert words(answered, "judge-about").startswith("Cy, 24 answers")
+    assert words(answered, "reliability-about").startswith("Cy, 24 answers")
     lump = plot.workers[2]
     ellipse = plot.ellipse(lump)
     move(plot, QPoint(round(ellipse.center().x()), round(ellipse.bottom() - 2)))
-    assert words(answered, "judge-about").startswith("Lump")
+    assert words(answered, "reliability-about").startswith("Lump")
     assert lump.sensitivity + lump.specificity < ann.sensitivity + ann.specificity
     move(plot, QPoint(2, 2))
-    assert words(answered, "judge-about") == ""
+    assert words(answered, "reliability-about") == ""
 
 
 def test_several_sets_and_the_form_for_any_photos(qtbot: QtBot, answered: MainWindow) -> None:

@@ -93,10 +93,10 @@ class LeadPage(QWidget):
             "a constant factor, if workers are as reliable as the prior Beta(2, 1) says"
         )
         self.methods = MethodsTable(self)
-        self.judges = ReliabilityPlot("judges-plot", self, QSize(360, 320))
-        self.judge = _words("judge-about")
-        self.judge.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.judge.setMinimumHeight(4 * self.fontMetrics().lineSpacing())
+        self.worker_plot = ReliabilityPlot("reliability-plot", self, QSize(360, 320))
+        self.worker_about = _words("reliability-about")
+        self.worker_about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.worker_about.setMinimumHeight(4 * self.fontMetrics().lineSpacing())
         self.method = ElidedLabel()
         self.method.setObjectName("method-about")
         self.method.setProperty("rank", "second")
@@ -111,7 +111,7 @@ class LeadPage(QWidget):
         self._build()
         self.sets.activated.connect(self._set_activated)
         self.methods.chosen.connect(self._method_moved)
-        self.judges.worker_pointed.connect(self._tell_judge)
+        self.worker_plot.worker_pointed.connect(self._tell_worker)
         self.wall.pointed.connect(self._tell_photo)
         self.wall.gold.connect(self.mark_gold)
         self.gold_bar.gold.connect(self.mark_gold)
@@ -134,17 +134,17 @@ class LeadPage(QWidget):
         column.setSpacing(theme.STEP)
         for widget in (self.errors, about_methods, self.methods, self.method, about_workers):
             column.addWidget(widget)
-        key = _words("judges-key", rank="second")
+        key = _words("reliability-plot-key", rank="second")
         key.setText(
             "Up: how often the worker says yes to what belongs. Right: how often no to what does not. Dashed: guessing."
         )
         beside_plot = QVBoxLayout()
-        beside_plot.addWidget(self.judge)
+        beside_plot.addWidget(self.worker_about)
         beside_plot.addWidget(key)
         beside_plot.addStretch(1)
         plot = QHBoxLayout()
         plot.setSpacing(theme.STEP)
-        plot.addWidget(self.judges, 3)
+        plot.addWidget(self.worker_plot, 3)
         plot.addLayout(beside_plot, 2)
         column.addLayout(plot, 1)
         kinds = QHBoxLayout()
@@ -313,7 +313,7 @@ class LeadPage(QWidget):
         found = self._verification.method(self._method) if self._verification is not None else None
         about = METHODS.get(self._method)
         self.method.setText(f"{about.name}: {about.sentence}" if about else "")
-        self.judges.show_workers(found.workers if found is not None else ())
+        self.worker_plot.show_workers(found.workers if found is not None else ())
         self._see()
 
     def _positions(self, kind: str) -> tuple[int, ...]:
@@ -384,11 +384,11 @@ class LeadPage(QWidget):
         said = "; ".join(f"{name} {said.value}" for name, said in verification.who_said(tile.position))
         self.about.setText(f"{tile.name}: {said or 'nobody has answered yet'}")
 
-    def _tell_judge(self, worker: WorkerReliability | None) -> None:
+    def _tell_worker(self, worker: WorkerReliability | None) -> None:
         if worker is None:
-            self.judge.setText("")
+            self.worker_about.setText("")
             return
-        self.judge.setText(
+        self.worker_about.setText(
             f"{worker.name}, {count_of(worker.labels, 'answer')}\n"
             f"sensitivity {worker.sensitivity:.2f} ± {worker.sensitivity_sd:.2f}\n"
             f"specificity {worker.specificity:.2f} ± {worker.specificity_sd:.2f}"

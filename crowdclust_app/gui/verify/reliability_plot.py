@@ -13,7 +13,7 @@ from crowdclust_app.gui.charts.series import ChartLine, ChartSeries
 from crowdclust_app.services.verify.learning_results import LearntWorker
 from crowdclust_app.services.verify.verdicts import WorkerReliability
 
-Judge = WorkerReliability | LearntWorker
+ShownWorker = WorkerReliability | LearntWorker
 
 
 class ReliabilityPlot(Chart):
@@ -31,7 +31,7 @@ class ReliabilityPlot(Chart):
 
     Signals
     -------
-    worker_pointed : Judge or None
+    worker_pointed : ShownWorker or None
         The worker under the pointer or chosen by the arrow keys.
     """
 
@@ -44,14 +44,14 @@ class ReliabilityPlot(Chart):
         self.setMinimumSize(180, 180)
         self._size = size
         self._false_alarms = false_alarms
-        self.workers: tuple[Judge, ...] = ()
+        self.workers: tuple[ShownWorker, ...] = ()
         self.pointed.connect(lambda _point: self.worker_pointed.emit(self.chosen_worker))
 
     def sizeHint(self) -> QSize:
         """What is asked for."""
         return self._size
 
-    def show_workers(self, workers: Sequence[Judge]) -> None:
+    def show_workers(self, workers: Sequence[ShownWorker]) -> None:
         """Show these workers; the chosen one stays so while it is among them."""
         kept = self.chosen_worker
         self.workers = tuple(workers)
@@ -83,11 +83,11 @@ class ReliabilityPlot(Chart):
         self.choose(kept.number if kept is not None else None)
         self.worker_pointed.emit(self.chosen_worker)
 
-    def _to_the_right(self, worker: Judge) -> float:
+    def _to_the_right(self, worker: ShownWorker) -> float:
         return 1.0 - worker.specificity if self._false_alarms else worker.specificity
 
     @property
-    def chosen_worker(self) -> Judge | None:
+    def chosen_worker(self) -> ShownWorker | None:
         """The worker that is told about."""
         return self.workers[self.point] if self.point is not None and self.point < len(self.workers) else None
 
@@ -96,11 +96,11 @@ class ReliabilityPlot(Chart):
         numbers = [worker.number for worker in self.workers]
         self.point_to(numbers.index(number) if number in numbers else None)
 
-    def place_of(self, worker: Judge) -> QPointF:
+    def place_of(self, worker: ShownWorker) -> QPointF:
         """The middle of a worker's ellipse."""
         return self.point_at(self.workers.index(worker))
 
-    def ellipse(self, worker: Judge) -> QRectF:
+    def ellipse(self, worker: ShownWorker) -> QRectF:
         """The rectangle around a worker's ellipse."""
         wide, high = self.half_axes()[self.workers.index(worker)].tolist()
         centre = self.place_of(worker)
