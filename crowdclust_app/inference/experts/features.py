@@ -255,7 +255,8 @@ def item_labels(
     if n_items is not None and len(names) != n_items:
         what = f"there are {len(names)} names of items for {n_items} rows of features"
         raise InvalidInputError(what, todo="give one name a row")
-    unknown = [encoded.tasks[task] for task in np.unique(encoded.task) if encoded.tasks[task] not in number]
+    labelled = [encoded.tasks[task] for task in np.flatnonzero(encoded.task_counts).tolist()]
+    unknown = [task for task in labelled if task not in number]
     if unknown:
         what = f"the task {unknown[0]} has labels and no features"
         raise InvalidInputError(what, todo="give its features too, or take its labels out")
@@ -297,7 +298,7 @@ def remarks_on(table: LabelTable, has_features: bool) -> list[str]:
     found = [] if has_features else [NO_FEATURES]
     if table.n_labels < FEW_LABELS:
         found.append(FEW.format(count=table.n_labels))
-    used = np.unique(table.label)
+    used = np.flatnonzero(np.bincount(table.label))
     if len(used) == 1 and table.n_classes == 2:
         found.append(ONE_CLASS.format(label=table.classes[used[0]]))
     labelled = table.task_counts[table.task_counts > 0]
