@@ -148,7 +148,7 @@ class ConsensusClustering(ClusterEstimator):
         return self
 
     def _check(self) -> None:
-        methods = names_of("baseline")
+        methods = tuple(name for name in names_of("baseline") if METHODS[name].path.endswith("ConsensusClustering"))
         if self.method not in methods:
             raise InvalidInputError(f"there is no method {self.method}", todo=f"choose one of {', '.join(methods)}")
         for name, value in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from crowdclust_app.domain.errors import no_convergence_warning
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.consensus import ConsensusClustering, Step
+from crowdclust_app.inference.crowdclustering import DecisionClustering
 from crowdclust_app.inference.crowdclustering.model.data import labels_of
 from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
 from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
@@ -22,6 +23,7 @@ from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import design_sentences, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
+DECISIONS = "decisions"
 USUAL_DIMENSIONS = 4
 """Those in which items are shown where none are given."""
 
@@ -39,10 +41,10 @@ def fit_baseline(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> FitResult:
-    """Cluster by one of the methods that take all workers for alike.
+    """Cluster by one of the methods that have no positions.
 
-    They need the number of clusters. Where none is given it is the one that crowdclustering finds with the same
-    settings, whose fit comes first.
+    All but `decisions` need the number of clusters. Where none is given it is the one that crowdclustering finds with
+    the same settings, whose fit comes first.
 
     Parameters
     ----------
@@ -62,21 +64,33 @@ def fit_baseline(
     """
     began = time.perf_counter()
     given = settings.n_clusters
-    clusters = given if isinstance(given, int) else int(crowdclustering().summary["clusters"])
+    clusters: int | Literal["heldout"] = given if isinstance(given, int) else "heldout"
+    if clusters == "heldout" and settings.method != DECISIONS:
+        clusters = int(crowdclustering().summary["clusters"])
 
     def report(step: Step) -> None:
         if progress:
             progress(ProgressReport(step.done, step.total, f"{settings.method}: {step.text}"))
 
-    model = ConsensusClustering(
-        method=settings.method, n_clusters=clusters, n_starts=settings.n_starts, seed=settings.seed
-    )
-    with no_convergence_warning():
-        model.fit(table, progress=report, cancel=cancel)
+    notes: tuple[str, ...] = ()
+    iterations: dict[str, Any] = {"n_iterations": None, "converged": None}
+    if settings.method == DECISIONS:
+        decisions = DecisionClustering(
+            n_clusters=clusters, n_starts=settings.n_starts, folds=max(settings.folds, 2), seed=settings.seed
+        )
+        decisions.fit(table, progress=lambda text, done, total: report(Step(done, total, text)), cancel=cancel)
+        labels, notes = decisions.labels_, decisions.notes_
+    else:
+        assert not isinstance(clusters, str)
+        model = ConsensusClustering(
+            method=settings.method, n_clusters=clusters, n_starts=settings.n_starts, seed=settings.seed
+        )
+        with no_convergence_warning():
+            model.fit(table, progress=report, cancel=cancel)
+        labels, iterations = model.labels_, {"n_iterations": model.n_iterations_, "converged": model.converged_}
     dimensions = USUAL_DIMENSIONS if isinstance(settings.dimensions, str) else settings.dimensions
-    arrays = describe(table, model.labels_, dimensions, settings.seed)
-    arrays |= {"n_iterations": model.n_iterations_, "converged": model.converged_}
-    sentences = _sentences(table, settings, arrays, clusters)
+    arrays = describe(table, labels, dimensions, settings.seed) | iterations
+    sentences = [*_sentences(table, settings, arrays, clusters), *notes]
     seconds = time.perf_counter() - began
     return FitResult(
         **arrays, summary=summarise(table, settings.as_dict(), arrays, seconds=seconds, sentences=sentences)
@@ -184,7 +198,13 @@ def _covariance(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(apart.T @ apart / len(points))
 
 
-def _sentences(table: ResponseTable, settings: FitSettings, arrays: dict[str, Any], clusters: int) -> list[str]:
+def _sentences(
+    table: ResponseTable, settings: FitSettings, arrays: dict[str, Any], clusters: int | Literal["heldout"]
+) -> list[str]:
+    if settings.method == DECISIONS:
+        chosen = "was chosen by held-out responses" if clusters == "heldout" else "was given"
+        return [f"The method decisions found the clusters; their number {chosen}.", *design_sentences(table)]
+    assert not isinstance(clusters, str)
     own = "" if isinstance(settings.n_clusters, int) else ", as crowdclustering finds them in these responses"
     found = len(arrays["means"])
     sentences = [

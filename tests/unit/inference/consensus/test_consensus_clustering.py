@@ -28,6 +28,7 @@ EVERY = [
         m, marks=pytest.mark.skipif(METHODS[m].needs_metis and not HAS_METIS, reason="pymetis is not installed")
     )
     for m in names_of("baseline")
+    if METHODS[m].path.endswith(":ConsensusClustering")
 ]
 SIMPLE = SimulationSettings(
     items=120, clusters=4, items_per_hit=20, redundancy=5, workers_per_hit=3, workers=9, noise=0.02, coarse=0.05

@@ -1,0 +1,196 @@
+"""The likeliest partition of every number of clusters: items move, clusters merge (docs/methods.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Ints
+from crowdclust_app.inference.crowdclustering.partitions.answers import Answers, without_gaps
+from crowdclust_app.inference.crowdclustering.partitions.candidates import Candidates
+from crowdclust_app.inference.crowdclustering.partitions.decision_model import DecisionFit, weighted_pairs
+
+ROUNDS, ROUNDS_AFTER_MERGING = 12, 2
+# Merges that are tried in full, of those that cost their items least.
+TRIED_MERGES = 3
+# A path begins from cuts at its top, and at that halved so often.
+LEVELS = 4
+# Two log-likelihoods that differ by less than this share are of the same partition.
+SAME = 1e-6
+# Clusters of so few items are held against larger ones once more.
+FEW = 3
+# A cluster is one of items that go with nothing when they are together less than this share as often as any two items,
+# and less than so many times as often as with items of others.
+SHARE_OF_CHANCE, TIMES_OTHERS = 0.5, 2.0
+
+Check = Callable[[], None]
+FitsByNumber = dict[int, DecisionFit]
+
+
+def refined(
+    answers: Answers, fit: DecisionFit, check: Check, rounds: int = ROUNDS, keep_number: bool = False
+) -> DecisionFit:
+    """Move every item to the cluster that explains best what was done with it, and learn anew, until none moves.
+
+    Parameters
+    ----------
+    rounds
+        The most rounds.
+    keep_number
+        Stop before a cluster loses its last item.
+    """
+    fit = fit.with_partition(answers, fit.partition)
+    for _ in range(rounds):
+        check()
+        fit = fit.stepped(answers)
+        moved = np.where(fit.partition >= 0, fit.posterior(answers).argmax(axis=1), -1)
+        lost = len(np.unique(moved[moved >= 0])) < fit.n_clusters
+        if np.array_equal(moved, fit.partition) or (keep_number and lost):
+            break
+        fit = fit.with_partition(answers, moved)
+    return fit.settled(answers, 1)
+
+
+def merged(answers: Answers, fit: DecisionFit) -> DecisionFit:
+    """Two clusters made one: of the few pairs whose items lose least by a move, the likeliest."""
+    known = fit.partition >= 0
+    member = csr_array(
+        (np.ones(int(known.sum())), (fit.partition[known], np.flatnonzero(known))),
+        shape=(fit.n_clusters, answers.n_items),
+    )
+    total = member @ fit.evidence(answers)
+    loss = np.diag(total)[:, None] - total
+    first, second = np.triu_indices(fit.n_clusters, 1)
+    order = np.argsort((loss + loss.T)[first, second], kind="stable")[:TRIED_MERGES]
+    trials = [
+        fit.with_partition(answers, np.where(fit.partition == second[place], first[place], fit.partition))
+        for place in order
+    ]
+    return max(trials, key=lambda trial: float(trial.scores(answers)[0] @ answers.weight))
+
+
+def merge_down(answers: Answers, fit: DecisionFit, found: FitsByNumber, lowest: int, check: Check) -> None:
+    """Merge step by step, and keep in `found` the likeliest partition of every number."""
+    while True:
+        known = found.get(fit.n_clusters)
+        if known is not None and abs(known.loglik - fit.loglik) < SAME * abs(fit.loglik):
+            return
+        if known is None or fit.loglik > known.loglik:
+            found[fit.n_clusters] = fit
+        if fit.n_clusters <= lowest:
+            return
+        fit = refined(answers, merged(answers, fit), check, ROUNDS_AFTER_MERGING)
+
+
+def partitions_by_number(
+    answers: Answers, candidates: Candidates, top: int, check: Check, lowest: int = 1
+) -> FitsByNumber:
+    """The likeliest partition found of every number of clusters from `lowest` up to about `top`."""
+    found: FitsByNumber = {}
+    levels = {max(2, round(top / 2**halving)) for halving in range(LEVELS)} & set(range(lowest, top + 1))
+    for level in sorted(levels, reverse=True) or [top]:
+        for cut in candidates.cuts(level):
+            check()
+            merge_down(answers, refined(answers, DecisionFit.before(answers, cut), check), found, lowest, check)
+    return found
+
+
+def improve_by_starts(
+    answers: Answers,
+    candidates: Candidates,
+    found: FitsByNumber,
+    K: int,
+    starts: Sequence[int],
+    seed: int,
+    check: Check,
+) -> None:
+    """Search on from random starts of a little more than `K` clusters; what is found can only become likelier."""
+    for start in starts:
+        cut = candidates.random_cut(min(top_for(K), int(answers.shown.sum())), seed, start)
+        merge_down(answers, refined(answers, DecisionFit.before(answers, cut), check), found, K, check)
+
+
+def top_for(K: int) -> int:
+    """From how many clusters to merge down to `K`."""
+    return int(1.7 * K) + 4
+
+
+def best_of_number(answers: Answers, candidates: Candidates, found: FitsByNumber, K: int, check: Check) -> DecisionFit:
+    """The likeliest partition into exactly `K` clusters, at most as many as there are items that occur.
+
+    Parameters
+    ----------
+    found
+        Partitions of some numbers, such as those of `partitions_by_number`.
+    """
+    tried = [found[K]] if K in found else []
+    for cut in candidates.cuts(K):
+        fit = refined(answers, DecisionFit.before(answers, cut), check, keep_number=True)
+        if fit.n_clusters == K:
+            tried.append(fit)
+    if not tried:
+        below = max((number for number in found if number < K), default=0)
+        tried.append(_split_off(answers, found[below] if below else fit, K))
+    return max(tried, key=lambda fit: fit.loglik)
+
+
+def _split_off(answers: Answers, fit: DecisionFit, K: int) -> DecisionFit:
+    """Items that fit their clusters worst become clusters of their own until there are `K`."""
+    evidence = fit.posterior(answers)
+    known = np.flatnonzero(fit.partition >= 0)
+    partition = fit.partition.copy()
+    sizes = np.bincount(partition[known], minlength=K).astype(np.int64)
+    count = fit.n_clusters
+    for item in known[np.argsort(evidence[known, fit.partition[known]], kind="stable")]:
+        if count < K and sizes[partition[item]] > 1:
+            sizes[partition[item]] -= 1
+            partition[item] = count
+            count += 1
+    return fit.with_partition(answers, partition).settled(answers)
+
+
+def tidied(answers: Answers, fit: DecisionFit) -> DecisionFit:
+    """Items that nothing goes with made clusters of their own, and a few that go with a larger cluster put there."""
+    return _absorbed(answers, _singled(answers, fit))
+
+
+def _singled(answers: Answers, fit: DecisionFit) -> DecisionFit:
+    """A cluster whose items are kept apart is none: each becomes a cluster of its own."""
+    shown, joined, _ = weighted_pairs(answers, fit.partition, np.zeros_like(fit.workers))
+    within, all_shown, all_joined = np.diag(joined), shown.sum(axis=1), joined.sum(axis=1)
+    own = within / np.maximum(np.diag(shown), 1e-9)
+    others = (all_joined - within) / np.maximum(all_shown - np.diag(shown), 1e-9)
+    chance = all_joined.sum() / all_shown.sum()
+    apart = (own < SHARE_OF_CHANCE * chance) & (own <= TIMES_OTHERS * others) & (fit.sizes > 1)
+    if not apart.any():
+        return fit
+    loose = (fit.partition >= 0) & apart[fit.partition]
+    alone = np.where(loose, fit.n_clusters + np.arange(len(loose)), fit.partition)
+    return fit.with_partition(answers, alone).settled(answers)
+
+
+def _absorbed(answers: Answers, fit: DecisionFit) -> DecisionFit:
+    """A cluster of up to `FEW` items that are with a larger one's more often than not is counted to it."""
+    while fit.n_clusters > 1:
+        shown, joined, _ = weighted_pairs(answers, fit.partition, fit.workers)
+        smaller = (fit.sizes[:, None] <= FEW) & (fit.sizes > fit.sizes[:, None])
+        rate = np.where(smaller, joined / np.maximum(shown, 1e-9), 0.0)
+        small, large = np.unravel_index(int(rate.argmax()), rate.shape)
+        if rate[small, large] <= 0.5:
+            break
+        fit = fit.with_partition(answers, np.where(fit.partition == small, large, fit.partition)).settled(answers, 1)
+    return fit
+
+
+def as_grouped(answers: Answers) -> Ints:
+    """The groups of a single response as a partition; (n,)."""
+    partition = np.full(answers.n_items, -1, dtype=np.int64)
+    partition[answers.items] = answers.groups
+    return without_gaps(partition)
+
+
+def nearest_number(fits: FitsByNumber, K: int) -> DecisionFit:
+    """The partition of that many clusters, or of the next fewer that there are."""
+    return fits[max((number for number in fits if number <= K), default=min(fits))]

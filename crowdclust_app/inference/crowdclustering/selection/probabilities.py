@@ -1,0 +1,127 @@
+"""How sure clusters are: plausible partitions by the bootstrap, and what they say of each item (docs/methods.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
+from crowdclust_app.inference.crowdclustering.partitions.decision_model import DecisionFit
+from crowdclust_app.inference.crowdclustering.partitions.search import FitsByNumber, nearest_number, refined
+from crowdclust_app.inference.crowdclustering.selection.curve import HeldOutCurve, Work
+
+DRAWS = 16
+# Rounds in which a drawn partition follows its draw.
+ROUNDS = 2
+# Standard errors within which fewer clusters are as good in a draw: the number varies as it would with other responses.
+ERRORS_OF_DRAW = 1.0
+# No item's own cluster has less than this.
+LEAST_CHANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class PlausiblePartition:
+    """One draw.
+
+    Parameters
+    ----------
+    memberships : ndarray of shape (n, K)
+        Probability of each of its clusters for each item.
+    rates : ndarray of shape (K,)
+        How often the crowd puts two items of one of them together.
+    """
+
+    memberships: Floats
+    rates: Floats
+
+
+def draw_partitions(
+    answers: Answers, fits: FitsByNumber, curve: HeldOutCurve | None, seed: int, work: Work, told: Callable[[int], None]
+) -> list[PlausiblePartition]:
+    """Partitions that other responses of the same people could have given: the Bayesian bootstrap (rubin1981).
+
+    Each draw gives the responses random weights, chooses the number of clusters by them, and moves the items of the
+    partition of that number.
+
+    Parameters
+    ----------
+    fits
+        Partitions of all responses by number of clusters.
+    curve
+        By which the number is chosen; without one it is the largest of `fits`.
+    told
+        Is told how many draws are done.
+    """
+    rng = np.random.default_rng([seed, 2])
+    drawn = []
+    for _ in range(DRAWS):
+        weight = rng.exponential(1.0, answers.size)
+        weight *= answers.size / weight.sum()
+        K = max(fits) if curve is None else curve.chosen(ERRORS_OF_DRAW, weight)
+        drawn.append((replace(answers, weight=weight), nearest_number(fits, K), work.check))
+    found: list[PlausiblePartition] = []
+    while len(found) < DRAWS:
+        found += work.share(_draw, drawn[len(found) : len(found) + work.parallel.size])
+        told(len(found))
+    return found
+
+
+def _draw(answers: Answers, fit: DecisionFit, check: Callable[[], None]) -> PlausiblePartition:
+    fit = refined(answers, fit, check, ROUNDS)
+    return PlausiblePartition(memberships_of(fit, answers), fit.rates_within)
+
+
+def memberships_of(fit: DecisionFit, answers: Answers) -> Floats:
+    """Probability of each cluster for each item, were the partition of all other items known; (n, K)."""
+    logs = fit.posterior(answers)
+    found = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def chance_with_clusters(draws: list[PlausiblePartition], partition: Ints, sorters: Floats) -> Floats:
+    """Chance that an item goes with another member of each cluster, over the plausible partitions.
+
+    Two items go together in a draw where both are in one of its clusters, and as often as the crowd puts items of it
+    together. What few workers sorted is shrunk: by `n / (n + 1)` for `n` workers.
+
+    Parameters
+    ----------
+    draws
+        Plausible partitions.
+    partition : ndarray of shape (n,)
+        Cluster of each item, from 0, all known.
+    sorters : ndarray of shape (n,)
+        By how many workers each item was sorted.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        An item that is alone in its cluster has the chance that it goes with none of the others there. No other
+        cluster has a higher chance than the item's own, and together they have 1 at most.
+    """
+    n, K = len(partition), int(partition.max()) + 1
+    member: Floats = np.eye(K)[partition]
+    sizes = member.sum(axis=0)
+    own = (np.arange(n), partition)
+    sums = np.zeros((n, K))
+    for draw in draws:
+        sums += (draw.memberships * draw.rates) @ (draw.memberships.T @ member)
+        # an item is no partner of itself
+        sums[own] -= (draw.memberships**2 * draw.rates).sum(axis=1)
+    chance = sums / len(draws) / np.maximum(sizes - member, 1.0)
+    workers = np.sqrt(sorters[:, None] * (sorters @ member / sizes))
+    chance = np.clip(chance * workers / (workers + 1.0), 0.0, 1.0)
+    alone = sizes[partition] == 1.0
+    # of an item with itself nothing is known
+    chance[own] = np.where(alone, 0.0, chance[own])
+    none = sorters / (sorters + 1.0) * (1.0 - chance.max(axis=1))
+    chance[own] = np.maximum(np.where(alone, none, chance[own]), LEAST_CHANCE)
+    others = np.minimum(chance, (1.0 - 1e-9) * chance[own][:, None])
+    others[own] = 0.0
+    total = others.sum(axis=1)
+    others *= np.minimum(1.0, (1.0 - chance[own]) / np.maximum(total, 1e-12))[:, None]
+    others[own] = chance[own]
+    return np.asarray(others)
