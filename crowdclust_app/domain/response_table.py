@@ -119,6 +119,10 @@ class ResponseTable:
         InvalidInputError
             When a column is missing, a cell is empty, or an item is twice in a response.
         """
+        if not (hasattr(columns, "__contains__") and hasattr(columns, "__getitem__")):
+            raise InvalidInputError(
+                f"responses are no {type(columns).__name__}", todo="give a data frame or a dict of columns"
+            )
         missing = [name for name in COLUMNS if name not in columns]
         if missing:
             todo = f"give the columns {', '.join(COLUMNS)}"

@@ -49,3 +49,8 @@ def test_what_is_wrong_is_said(change: dict[str, object], words: str) -> None:
 def test_an_item_may_be_called_nan() -> None:
     table = as_response_table({"hit": ["h", "h"], "worker": ["w", "w"], "item": ["nan", "b"], "group": ["None", "x"]})
     assert table.item_names == ("nan", "b")
+
+
+def test_what_has_no_columns_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="responses are no int; give a data frame or a dict of columns"):
+        as_response_table(5)
