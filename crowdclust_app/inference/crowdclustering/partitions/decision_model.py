@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.kernels.decisions import (
@@ -32,6 +33,8 @@ WORKER_PRECISION = np.array([4.0, 1.0])
 COMMON_STEP, WORKER_STEP = 0.7, 1.0
 SLOPES, LOG_SLOPES = (0.05, 6.0), (-3.0, 1.0)
 FIRST_STEPS = 3
+# Gauss-Hermite quadrature of a standard Normal: places and weights.
+NODES = ((-(3.0**0.5), 1.0 / 6.0), (0.0, 2.0 / 3.0), (3.0**0.5, 1.0 / 6.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,31 @@ class DecisionFit:
     def scores(self, answers: Answers) -> tuple[Floats, Floats]:
         """Log-probability of each response's decisions, and how many of them are the likeliest; both (R,)."""
         return self._scores(answers, False)[:2]
+
+    def predictions(self, answers: Answers, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Scores of responses that had no part in the fit.
+
+        Of a worker of whom nothing was learnt, the probability is the mean over the prior (three nodes each of
+        Gauss-Hermite quadrature): a worker who lumps everything and answers once must not count as impossible.
+
+        Parameters
+        ----------
+        known : ndarray of shape (J,)
+            Whether anything was learnt of each worker.
+        """
+        loglik, right = self.scores(answers)
+        new = ~known[answers.workers]
+        if not answers.individual or not new.any():
+            return loglik, right
+        here = answers.take(new)
+        logs = []
+        for slope, of_slope in NODES:
+            for bias, of_bias in NODES:
+                there = np.array([slope, bias]) / np.sqrt(WORKER_PRECISION)
+                moved = replace(self, workers=np.where(known[:, None], self.workers, there))
+                logs.append(moved.scores(here)[0] + np.log(of_slope * of_bias))
+        loglik[new] = np.logaddexp.reduce(logs, axis=0)
+        return loglik, right
 
     def _scores(self, answers: Answers, derive: bool) -> tuple[Floats, Floats, Floats, Floats]:
         rates = self.slopes_and_biases(answers)

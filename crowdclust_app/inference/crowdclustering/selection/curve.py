@@ -192,9 +192,10 @@ def _hold_out(answers: Answers, held: Any, counts: PairCounts | None, top: int, 
         assert less is not None
         rest = (counts[0] - less[0], counts[1] - less[1])
     fits: FitsByNumber = partitions_by_number(train, candidates_of(train, rest), top, check)
+    trained = np.bincount(train.workers, minlength=train.n_workers) > 0
     known = np.bincount(test.response_of, train.shown[test.items], minlength=test.size)
     return _Fold(
-        {number: fit.scores(test) for number, fit in fits.items()},
+        {number: fit.predictions(test, trained) for number, fit in fits.items()},
         np.where(known >= 2, known, 0.0),
         {number: fit.partition for number, fit in fits.items()},
     )

@@ -183,3 +183,23 @@ def test_partitions_are_numbered_without_gaps_and_by_size() -> None:
     partition = np.array([5, 5, 2, -1, 7, 7, 2, 7])
     assert without_gaps(partition).tolist() == [1, 1, 0, -1, 2, 2, 0, 2]
     assert largest_first(partition).tolist() == [1, 1, 2, -1, 0, 0, 2, 0]
+
+
+def test_of_a_new_worker_the_mean_over_the_prior_is_predicted() -> None:
+    answers = answers_of(1)
+    fit = random_fit(answers, 4)
+    known = np.ones(answers.n_workers, dtype=bool)
+    np.testing.assert_array_equal(fit.predictions(answers, known), fit.scores(answers))
+    known[0] = False
+    loglik, right = fit.predictions(answers, known)
+    of_new = answers.workers == 0
+    np.testing.assert_array_equal(loglik[~of_new], fit.scores(answers)[0][~of_new])
+    np.testing.assert_array_equal(right, fit.scores(answers)[1])
+    mean = np.zeros(int(of_new.sum()))
+    places, weights = np.polynomial.hermite_e.hermegauss(3)
+    for slope, of_slope in zip(0.5 * places, weights / weights.sum(), strict=True):
+        for bias, of_bias in zip(places, weights / weights.sum(), strict=True):
+            workers = fit.workers.copy()
+            workers[0] = slope, bias
+            mean += of_slope * of_bias * np.exp(replace(fit, workers=workers).scores(answers)[0][of_new])
+    np.testing.assert_allclose(loglik[of_new], np.log(mean), rtol=1e-10)
