@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
-from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from crowdclust_app.domain.palette import OKABE_ITO as OKABE_ITO
@@ -204,11 +202,17 @@ def sized(widget: QWidget, points: int, bold: bool = False) -> QFont:
 
 def resource(name: str, folder: str = "icons") -> Path:
     """A file of the program's own; style sheets need a path. Icons take any colour, marks have one."""
+    # icons are drawn after the window is up; it is there sooner without this
+    from importlib import resources
+
     return Path(str(resources.files("crowdclust_app").joinpath("resources", folder, name)))
 
 
 @lru_cache(maxsize=256)
 def _drawn(name: str, colour: str, side: int, ratio: float) -> QPixmap:
+    # icons are drawn after the window is up; it is there sooner without this
+    from PySide6.QtSvg import QSvgRenderer
+
     source = resource(f"{name}.svg").read_text("utf-8")
     renderer = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
     pixmap = QPixmap(round(side * ratio), round(side * ratio))

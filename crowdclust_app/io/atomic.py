@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -37,7 +36,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         When the file cannot be written (no permission, disk full, no such folder).
     """
     path = Path(path)
-    hidden = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    hidden = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
     try:
         # open rather than mkstemp: the finished file gets the permissions that any new file of this person gets
         with hidden.open("xb") as file:

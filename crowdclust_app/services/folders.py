@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import platformdirs
-
 from crowdclust_app.domain.errors import UserError
 
 APP_NAME = "crowdclust"
@@ -36,6 +34,9 @@ def _folder(kind: str) -> Path:
     if home:
         folder = Path(home) / kind
     else:
+        # the first window is there sooner without it, and a folder of one's own needs none
+        import platformdirs
+
         finders = {
             "cache": platformdirs.user_cache_path,
             "config": platformdirs.user_config_path,
