@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAME = "experts"
 EXPERIMENTS = {
     NAME: "learning from experts: raykar2009's figures, the Gaussian process against trusting votes, asking experts "
-    "against asking anybody, active sets, and photos (--data)",
+    "against asking anybody, active sets, and photos (--data)"
 }
 PARTS = ("raykar", "crowds", "asking", "active-sets", "photos")
 """What `--methods` chooses among; all without it."""

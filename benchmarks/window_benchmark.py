@@ -20,15 +20,7 @@ if TYPE_CHECKING:
     from crowdclust_app.gui.window import MainWindow
     from crowdclust_app.services.progress_report import Progress
 
-HEADER = (
-    "campaign",
-    "screen",
-    "what",
-    "ready_ms",
-    "longest_stall_ms",
-    "stalls_over_100_ms",
-    "longest_computing_ms",
-)
+HEADER = ("campaign", "screen", "what", "ready_ms", "longest_stall_ms", "stalls_over_100_ms", "longest_computing_ms")
 SIZES = ((1000, 130, True), (40_000, 1000, False))
 QUICK = ((60, 12, True),)
 WAIT_MS = 120_000

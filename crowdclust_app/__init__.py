@@ -20,10 +20,7 @@ from typing import Any
 
 from crowdclust_app.version import __version__ as __version__
 
-_MODULES = {
-    "metrics": "crowdclust_app.evaluation.metrics",
-    "plot": "crowdclust_app.api.plot",
-}
+_MODULES = {"metrics": "crowdclust_app.evaluation.metrics", "plot": "crowdclust_app.api.plot"}
 _ATTRIBUTES = {
     "crowdclust_app.api.campaign_file": ("CampaignTables", "open_campaign"),
     "crowdclust_app.api.simulation": ("simulate", "simulate_labels"),

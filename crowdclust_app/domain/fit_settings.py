@@ -168,11 +168,7 @@ class FitSettings:
     max_iterations: int = _expert(100, "Max iterations", "joint iterations at most")
     tolerance: float = _expert(1e-6, "Tolerance", "relative change of the bound that ends the joint iterations")
     bootstrap: int = _setting(
-        0,
-        "Bootstrap",
-        "draw the responses anew so many times and say how stable each cluster is",
-        low=0,
-        metavar="B",
+        0, "Bootstrap", "draw the responses anew so many times and say how stable each cluster is", low=0, metavar="B"
     )
 
     def __post_init__(self) -> None:

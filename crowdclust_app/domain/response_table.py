@@ -71,10 +71,7 @@ class ResponseTable:
 
     @classmethod
     def from_responses(
-        cls,
-        responses: Iterable[Response],
-        item_names: Sequence[str] = (),
-        worker_names: Sequence[str] = (),
+        cls, responses: Iterable[Response], item_names: Sequence[str] = (), worker_names: Sequence[str] = ()
     ) -> ResponseTable:
         """Number items, workers and HITs in order of first appearance, the given names first."""
         item_number = {name: number for number, name in enumerate(item_names)}

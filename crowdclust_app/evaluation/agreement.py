@@ -95,13 +95,7 @@ def pair_agreement(
     m, s = judged[several].astype(np.float64), together[several]
     # by home HIT: units' disagreement (Krippendorff's), judgements, "same" among them, agreeing and all comparisons
     parts = np.stack(
-        [
-            2.0 * s * (m - s) / (m - 1.0),
-            m,
-            s,
-            (s * (s - 1.0) + (m - s) * (m - s - 1.0)) / 2.0,
-            m * (m - 1.0) / 2.0,
-        ]
+        [2.0 * s * (m - s) / (m - 1.0), m, s, (s * (s - 1.0) + (m - s) * (m - s - 1.0)) / 2.0, m * (m - 1.0) / 2.0]
     )
     where = np.unique(home[several], return_inverse=True)[1].ravel()
     sums = np.stack([np.bincount(where, weights=part) for part in parts], axis=1)

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import (
-    QFileDialog,
-)
+from PySide6.QtWidgets import QFileDialog
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX, Item, PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken

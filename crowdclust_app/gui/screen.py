@@ -75,13 +75,7 @@ class Shell(Protocol):
         """What was remembered for this campaign under this key."""
 
     def add_command(
-        self,
-        title: str,
-        shortcut: str,
-        call: Callable[[], Any],
-        *,
-        owner: Screen | None = None,
-        bind: bool = True,
+        self, title: str, shortcut: str, call: Callable[[], Any], *, owner: Screen | None = None, bind: bool = True
     ) -> None:
         """List a command with its key in the command palette (Ctrl+K) and in the help (F1).
 

@@ -329,10 +329,7 @@ class StartScreen(Screen):
                 return campaign_figures(campaign)
 
             self.shell.jobs.start(
-                "database",
-                count,
-                on_done=lambda figures: self._show_figures(campaign, figures),
-                owner=self,
+                "database", count, on_done=lambda figures: self._show_figures(campaign, figures), owner=self
             )
 
         def work(_progress: Progress, _token: CancelToken) -> list[tuple[RecentCampaign, bool]]:

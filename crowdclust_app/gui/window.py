@@ -172,13 +172,7 @@ class MainWindow(QMainWindow):
         return self.settings.get(key, default, self._campaign_key)
 
     def add_command(
-        self,
-        title: str,
-        shortcut: str,
-        call: Callable[[], Any],
-        *,
-        owner: Screen | None = None,
-        bind: bool = True,
+        self, title: str, shortcut: str, call: Callable[[], Any], *, owner: Screen | None = None, bind: bool = True
     ) -> None:
         """List a command with its key in the command palette and in the help."""
         self.commands.add(title, shortcut, call, owner, bind)

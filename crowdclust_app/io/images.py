@@ -108,10 +108,7 @@ def _fitted(size: tuple[int, int], longest_side: int | None) -> tuple[int, int]:
     longest = max(size)
     if longest_side is None or longest <= longest_side:
         return size
-    return (
-        max(1, round(size[0] * longest_side / longest)),
-        max(1, round(size[1] * longest_side / longest)),
-    )
+    return (max(1, round(size[0] * longest_side / longest)), max(1, round(size[1] * longest_side / longest)))
 
 
 def _draft(image: Image.Image, longest_side: int) -> None:

@@ -176,10 +176,7 @@ response_items = Table(
     "response_items",
     metadata,
     Column(
-        "response",
-        Integer,
-        ForeignKey("responses.number", deferrable=True, initially="DEFERRED"),
-        primary_key=True,
+        "response", Integer, ForeignKey("responses.number", deferrable=True, initially="DEFERRED"), primary_key=True
     ),
     Column("item", Integer, ForeignKey("items.number"), primary_key=True),
     Column("position", Integer, nullable=False),

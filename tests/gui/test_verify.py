@@ -22,13 +22,7 @@ from crowdclust_app.gui.verify.methods import MethodsModel
 from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.exclusions import retire_worker
-from crowdclust_app.services.verify.interview import (
-    Interview,
-    answers,
-    make_question_set,
-    question_set,
-    question_sets,
-)
+from crowdclust_app.services.verify.interview import Interview, answers, make_question_set, question_set, question_sets
 from crowdclust_app.services.verify.verdicts import IN, OUT
 
 CTRL = Qt.KeyboardModifier.ControlModifier

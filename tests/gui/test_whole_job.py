@@ -135,10 +135,7 @@ def play(
     """The whole job; gives the rows of `clusters.csv` after checking them against the screen."""
     make_the_campaign(window, folder, tmp_path / "study.crowdclust", monkeypatch)
     hits = math.ceil(PHOTOS * V / M)
-    for name, sort, sees in (
-        ("Ada", sort_with_the_mouse, eyes[0]),
-        ("Ben", sort_with_the_keyboard, eyes[1]),
-    ):
+    for name, sort, sees in (("Ada", sort_with_the_mouse, eyes[0]), ("Ben", sort_with_the_keyboard, eyes[1])):
         person = Person(window)
         person.sign_in(name)
         assert sort(person, sees) == hits

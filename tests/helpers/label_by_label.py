@@ -62,12 +62,7 @@ def expand(labels):
     for r in range(labels.n_responses):
         here = range(labels.response_ptr[r], labels.response_ptr[r + 1])
         rows += [
-            (
-                labels.items[p],
-                labels.items[q],
-                labels.workers[r],
-                1 if labels.groups[p] == labels.groups[q] else -1,
-            )
+            (labels.items[p], labels.items[q], labels.workers[r], 1 if labels.groups[p] == labels.groups[q] else -1)
             for p in here
             for q in here
             if p < q

@@ -68,12 +68,9 @@ class PhotoView(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Browse and close."""
-        step = {
-            Qt.Key.Key_Left: -1,
-            Qt.Key.Key_Up: -1,
-            Qt.Key.Key_Right: 1,
-            Qt.Key.Key_Down: 1,
-        }.get(Qt.Key(event.key()))
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}.get(
+            Qt.Key(event.key())
+        )
         if step is not None:
             self.position = (self.position + step) % len(self._tiles)
             self.moved.emit(self.position)

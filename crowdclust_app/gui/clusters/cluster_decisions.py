@@ -102,10 +102,7 @@ class ClusterDecisions(QObject):
         )
 
     def _carry_out(
-        self,
-        change: Change,
-        said: Callable[[Categories], str] | None = None,
-        then: Callable[[], None] | None = None,
+        self, change: Change, said: Callable[[Categories], str] | None = None, then: Callable[[], None] | None = None
     ) -> None:
         campaign, view, before = self._campaign, self._view, self.categories
         if campaign is None or view is None or before is None:

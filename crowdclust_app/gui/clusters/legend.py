@@ -54,11 +54,7 @@ class GroupsModel(QAbstractListModel):
         number, _, name, count = self._groups[index.row()]
         if role == GROUP_ROLE:
             return number
-        if role in (
-            Qt.ItemDataRole.DisplayRole,
-            Qt.ItemDataRole.AccessibleTextRole,
-            Qt.ItemDataRole.ToolTipRole,
-        ):
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             return f"{name}: {count_of(count, 'photo')}"
         return None
 

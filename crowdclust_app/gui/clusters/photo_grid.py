@@ -21,13 +21,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QStyleOptionViewItem
 
 from crowdclust_app.gui import theme
 from crowdclust_app.gui.clusters.album import Album
-from crowdclust_app.gui.clusters.painting import (
-    paint_badge,
-    paint_doubt,
-    paint_frame,
-    paint_moved,
-    paint_photo,
-)
+from crowdclust_app.gui.clusters.painting import paint_badge, paint_doubt, paint_frame, paint_moved, paint_photo
 from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.tiles import AnyIndex, TileView
 

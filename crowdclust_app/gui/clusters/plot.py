@@ -191,10 +191,7 @@ class EmbeddingPlot(QWidget):
         stamps = []
         for number in numbers.tolist():
             colour = theme.group_colour(number) if number else theme.line_colour(self.palette())
-            stamps += [
-                Stamp(self._dot_size(), colour, edge, 0.75),
-                Stamp(self._dot_size() - 1, None, colour, 1.75),
-            ]
+            stamps += [Stamp(self._dot_size(), colour, edge, 0.75), Stamp(self._dot_size() - 1, None, colour, 1.75)]
         look = 2 * np.searchsorted(numbers, groups) + content.unsure
         order = _in_order(look + len(stamps) * (content.unsure + 2 * (groups != 0)))
         self.dots.show_points(self._points[order], look[order], stamps)

@@ -75,11 +75,7 @@ class TwoRunsView(QWidget):
         self._show(None)
 
     def show_view(
-        self,
-        campaign: Campaign | None,
-        view: RunView | None,
-        categories: Categories | None,
-        runs: tuple[RunInfo, ...],
+        self, campaign: Campaign | None, view: RunView | None, categories: Categories | None, runs: tuple[RunInfo, ...]
     ) -> None:
         """Compare this run with one of the others, with the newest at first."""
         before = self._other.currentData()

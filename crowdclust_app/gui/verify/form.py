@@ -32,10 +32,7 @@ from crowdclust_app.services.verify.question_sources import ItemSource
 WIDTH = 640
 # Assumed for an estimate before anybody has answered.
 SECONDS_A_QUESTION = 3.0
-POLICIES = (
-    (Policy.UNCERTAINTY, "Where the answers are least certain"),
-    (Policy.UNIFORM, "Every photo equally often"),
-)
+POLICIES = ((Policy.UNCERTAINTY, "Where the answers are least certain"), (Policy.UNIFORM, "Every photo equally often"))
 
 
 @dataclass(frozen=True)
@@ -185,11 +182,7 @@ class FormPage(QWidget):
         self.setFocusProxy(self.source)
 
     def show_sources(
-        self,
-        sources: Sequence[ItemSource],
-        names: dict[int, str],
-        files: Files,
-        about: tuple[int, int] | None = None,
+        self, sources: Sequence[ItemSource], names: dict[int, str], files: Files, about: tuple[int, int] | None = None
     ) -> None:
         """Offer these; `names` has the items' names by number, `about` the run and cluster to begin with."""
         self._sources, self._names, self._files = tuple(sources), names, files

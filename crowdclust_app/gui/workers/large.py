@@ -23,12 +23,7 @@ LARGEST_CELL = 96
 SMALLEST_TEXT_CELL = 38
 NAMES = 84
 SMALLEST_NAME_CELL = 14
-STEPS = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
+STEPS = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 
 
 class LargeMatrix(QWidget):

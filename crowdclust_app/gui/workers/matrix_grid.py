@@ -17,12 +17,7 @@ A_ROW = 8
 GAP = 12
 LARGEST = 160
 EDGE = 4
-KEYS = {
-    Qt.Key.Key_Left: -1,
-    Qt.Key.Key_Right: 1,
-    Qt.Key.Key_Up: -A_ROW,
-    Qt.Key.Key_Down: A_ROW,
-}
+KEYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -A_ROW, Qt.Key.Key_Down: A_ROW}
 
 
 class MatrixGrid(QAbstractScrollArea):

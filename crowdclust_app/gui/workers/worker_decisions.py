@@ -121,10 +121,5 @@ class WorkerDecisions(QObject):
             self._shell.data_changed.emit()
 
         self._shell.jobs.start(
-            "database",
-            lambda _progress, _cancel: step(),
-            on_done=done,
-            on_failed=failed,
-            owner=self,
-            essential=True,
+            "database", lambda _progress, _cancel: step(), on_done=done, on_failed=failed, owner=self, essential=True
         )

@@ -204,11 +204,7 @@ class Aggregator(Parameters):
         return not self.converged_ and not (self.fixed_rounds and self.max_iterations is None)
 
     def fit_encoded(
-        self,
-        table: LabelTable,
-        *,
-        progress: Callable[[FitStep], None] | None = None,
-        cancel: CancelToken | None = None,
+        self, table: LabelTable, *, progress: Callable[[FitStep], None] | None = None, cancel: CancelToken | None = None
     ) -> Self:
         """Infer the labels of an encoded table; what `fit` warns of is in `converged_` and `notes_`."""
         self._check_iterations()

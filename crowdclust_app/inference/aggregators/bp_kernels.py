@@ -216,14 +216,7 @@ def _tighten(logs: Floats, box: Codes) -> None:
 
 @njit(nogil=True, cache=True)
 def two_coin_messages(
-    incoming: Floats,
-    ones: Codes,
-    zeros: Codes,
-    p: Floats,
-    r: Floats,
-    log_weights: Floats,
-    box: Codes,
-    out: Floats,
+    incoming: Floats, ones: Codes, zeros: Codes, p: Floats, r: Floats, log_weights: Floats, box: Codes, out: Floats
 ) -> None:
     """Write the messages of a worker with a sensitivity and a specificity, both of the same Beta prior.
 

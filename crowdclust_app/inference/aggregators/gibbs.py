@@ -47,14 +47,7 @@ class Gibbs(Aggregator):
     name = "gibbs"
     compiled = True
 
-    def __init__(
-        self,
-        *,
-        n_starts: int = 4,
-        burn_in: int = 200,
-        samples: int = 500,
-        **common: Unpack[Common],
-    ) -> None:
+    def __init__(self, *, n_starts: int = 4, burn_in: int = 200, samples: int = 500, **common: Unpack[Common]) -> None:
         super().__init__(**common)
         self.n_starts = n_starts
         self.burn_in = burn_in

@@ -148,12 +148,7 @@ def weighted_sums(codes: Codes, weights: Floats, length: int) -> Floats:
 
 
 def encode_labels(
-    task: Any,
-    worker: Any,
-    label: Any,
-    *,
-    classes: Sequence[Hashable] | None = None,
-    repeats: Repeats = "all",
+    task: Any, worker: Any, label: Any, *, classes: Sequence[Hashable] | None = None, repeats: Repeats = "all"
 ) -> LabelTable:
     """Encode three columns of equal length.
 

@@ -71,12 +71,7 @@ class _Streaming(Aggregator):
     order_matters = True
     compiled = True
 
-    def __init__(
-        self,
-        *,
-        order: Order = "random",
-        **common: Unpack[Common],
-    ) -> None:
+    def __init__(self, *, order: Order = "random", **common: Unpack[Common]) -> None:
         super().__init__(**common)
         self.order = order
 
@@ -220,11 +215,7 @@ class OnlineSBIC(Parameters):
     """
 
     def __init__(
-        self,
-        *,
-        prior: tuple[float, float] = (2.0, 1.0),
-        prevalence: float = 0.5,
-        classes: Sequence[Hashable] = (0, 1),
+        self, *, prior: tuple[float, float] = (2.0, 1.0), prevalence: float = 0.5, classes: Sequence[Hashable] = (0, 1)
     ) -> None:
         self.prior = prior
         self.prevalence = prevalence

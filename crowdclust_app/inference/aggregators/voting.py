@@ -59,12 +59,7 @@ class SoftVote(Aggregator):
     fewest_classes = 1
     most_classes = None
 
-    def __init__(
-        self,
-        *,
-        pseudo_votes: float = 1.0,
-        **common: Unpack[Common],
-    ) -> None:
+    def __init__(self, *, pseudo_votes: float = 1.0, **common: Unpack[Common]) -> None:
         super().__init__(**common)
         self.pseudo_votes = pseudo_votes
 

@@ -87,11 +87,7 @@ class ConsensusClustering(ClusterEstimator):
         self.seed = seed
 
     def fit(
-        self,
-        responses: Any,
-        *,
-        progress: Callable[[Step], None] | None = None,
-        cancel: CancelToken | None = None,
+        self, responses: Any, *, progress: Callable[[Step], None] | None = None, cancel: CancelToken | None = None
     ) -> Self:
         """Cluster the items.
 

@@ -26,11 +26,4 @@ from crowdclust_app.inference.experts.next_question import QuestionChoice
 
 Learner = LogisticExperts | GaussianProcessExperts
 
-__all__ = [
-    "ActiveSet",
-    "GaussianProcessExperts",
-    "Kernel",
-    "Learner",
-    "LogisticExperts",
-    "QuestionChoice",
-]
+__all__ = ["ActiveSet", "GaussianProcessExperts", "Kernel", "Learner", "LogisticExperts", "QuestionChoice"]

@@ -16,12 +16,7 @@ from crowdclust_app.inference.aggregators.iterations import FitStep, Iterations
 from crowdclust_app.inference.aggregators.label_posterior import TIES, Ties
 from crowdclust_app.inference.aggregators.label_table import REPEATS, Codes, Floats, LabelTable, Repeats
 from crowdclust_app.inference.experts.active_set import ActiveSet
-from crowdclust_app.inference.experts.features import (
-    Scaling,
-    all_or_nothing,
-    check_matrix,
-    fit_scaling,
-)
+from crowdclust_app.inference.experts.features import Scaling, all_or_nothing, check_matrix, fit_scaling
 from crowdclust_app.inference.experts.fitting import FitPlan, State, carry_over_workers, learn
 from crowdclust_app.inference.experts.inputs import encode, encode_gold, name_rows
 from crowdclust_app.inference.experts.item_classifier import ItemClassifier

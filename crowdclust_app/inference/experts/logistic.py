@@ -194,11 +194,7 @@ class LogisticExperts(ItemClassifier, Aggregator):
         return self
 
     def fit_encoded(
-        self,
-        table: LabelTable,
-        *,
-        progress: Callable[[FitStep], None] | None = None,
-        cancel: CancelToken | None = None,
+        self, table: LabelTable, *, progress: Callable[[FitStep], None] | None = None, cancel: CancelToken | None = None
     ) -> Self:
         """Learn from an encoded table alone, without features; otherwise as in `Aggregator`."""
         self._fit_rows(None, table, None, progress, cancel)

@@ -37,16 +37,7 @@ CLUSTER_COLUMNS = (
     "override",
 )
 MEMBERSHIP_COLUMNS = ("item", "cluster", "probability")
-WORKER_COLUMNS = (
-    "worker",
-    "hits",
-    "items",
-    "pair_labels",
-    "seconds_per_hit",
-    "agreement",
-    "heldout_loglik",
-    "flags",
-)
+WORKER_COLUMNS = ("worker", "hits", "items", "pair_labels", "seconds_per_hit", "agreement", "heldout_loglik", "flags")
 EXCLUSION_COLUMNS = ("worker", "hit", "reason", "decided_at")
 CONFUSION_COLUMNS = ("worker", "cluster_a", "cluster_b", "probability", "eq10_bound")
 FLAG_SEPARATOR = "; "

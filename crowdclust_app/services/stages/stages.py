@@ -187,11 +187,7 @@ def split_outlook(n_items: int, settings: PlanSettings) -> SplitOutlook:
 
 
 def subdivide(
-    campaign: Campaign,
-    stage: str,
-    cluster: int,
-    settings: PlanSettings | None = None,
-    run: int | None = None,
+    campaign: Campaign, stage: str, cluster: int, settings: PlanSettings | None = None, run: int | None = None
 ) -> SplitReport:
     """Make a stage of a cluster's items: its HITs are handed out from now on.
 

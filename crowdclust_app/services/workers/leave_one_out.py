@@ -74,11 +74,7 @@ def can_leave_out(run: Run) -> bool:
 
 
 def without_worker(
-    run: Run,
-    table: ResponseTable,
-    worker: str,
-    progress: Progress | None = None,
-    cancel: CancelToken | None = None,
+    run: Run, table: ResponseTable, worker: str, progress: Progress | None = None, cancel: CancelToken | None = None
 ) -> WithoutWorker:
     """Fit again from where the run ended, once with all responses and once without this worker's.
 

@@ -32,15 +32,7 @@ __all__ = [
 
 @bare_part
 def set_weighted_rows(
-    factors: Floats,
-    f: int,
-    features: Floats,
-    offset: int,
-    stride: int,
-    out: Floats,
-    o: int,
-    length: int,
-    begin: float,
+    factors: Floats, f: int, features: Floats, offset: int, stride: int, out: Floats, o: int, length: int, begin: float
 ) -> None:
     """`out[o + b] = begin + sum_q factors[f + q] features[offset + q stride + b]` over `FEATURES` rows `q`.
 
@@ -62,15 +54,7 @@ def set_weighted_rows(
 
 @bare_part
 def add_weighted_rows(
-    factors: Floats,
-    f: int,
-    features: Floats,
-    offset: int,
-    stride: int,
-    out: Floats,
-    o: int,
-    length: int,
-    begin: float,
+    factors: Floats, f: int, features: Floats, offset: int, stride: int, out: Floats, o: int, length: int, begin: float
 ) -> None:
     """Like `set_weighted_rows`, but add to `out`; `begin` is not used."""
     for q in range(FEATURES):

@@ -111,11 +111,7 @@ def occupied(mixture: Mixture) -> int:
 
 
 def grow(
-    mean: Floats,
-    variance: Floats,
-    settings: ResolvedSettings,
-    watch: Callable[[Mixture, float], None],
-    check: Check,
+    mean: Floats, variance: Floats, settings: ResolvedSettings, watch: Callable[[Mixture, float], None], check: Check
 ) -> tuple[Mixture, float]:
     """Grow a mixture from one component by splits, positions fixed.
 

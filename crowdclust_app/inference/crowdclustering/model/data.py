@@ -82,8 +82,7 @@ def labels_of(table: ResponseTable, consensus: bool) -> PairLabelData:
     """
     if table.n_pair_labels == 0:
         raise InvalidInputError(
-            "there is nothing to fit: no response has two items or more",
-            todo="collect or import responses first",
+            "there is nothing to fit: no response has two items or more", todo="collect or import responses first"
         )
     workers = np.zeros_like(table.worker_of_response) if consensus else table.worker_of_response
     useful = np.flatnonzero(table.sizes >= 2)

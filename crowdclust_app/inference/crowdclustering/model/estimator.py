@@ -390,12 +390,7 @@ class Crowdclustering(ClusterEstimator):
         self.fisher_ = self.positions_ @ fisher_axes(posterior.mean, self.labels_[labels.shown])
 
         mean, square = activity_moments(
-            self.weights_,
-            self.weight_variances_,
-            self.biases_,
-            self.bias_variances_,
-            self.means_,
-            self.covariances_,
+            self.weights_, self.weight_variances_, self.biases_, self.bias_variances_, self.means_, self.covariances_
         )
         self.confusion_ = calibrated_confusion(mean, square)
         self.confusion_bound_ = bound_confusion(mean, square)

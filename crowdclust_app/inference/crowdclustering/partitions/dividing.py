@@ -52,11 +52,7 @@ class Cut:
 
 
 def divided(
-    labels: PairLabelData,
-    seed: int,
-    expect: Callable[[Ints], Floats],
-    check: Callable[[], None],
-    most: int,
+    labels: PairLabelData, seed: int, expect: Callable[[Ints], Floats], check: Callable[[], None], most: int
 ) -> dict[int, Refined]:
     """Put all items into one cluster and cut one cluster after the other.
 

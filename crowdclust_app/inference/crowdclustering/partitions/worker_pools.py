@@ -54,11 +54,7 @@ def pool_workers(labels: PairLabelData, placement: Placement, most: int = MOST_P
     return PooledWorkers(
         replace(labels, n_workers=count, workers=pool_of[labels.workers], half_labels=half_labels),
         replace(
-            placement,
-            weights=weights,
-            weight_variances=weight_variances,
-            biases=biases,
-            bias_variances=bias_variances,
+            placement, weights=weights, weight_variances=weight_variances, biases=biases, bias_variances=bias_variances
         ),
         pool_of,
     )

@@ -12,11 +12,7 @@ from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel, no_check
 from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
 from crowdclust_app.inference.crowdclustering.partitions.candidates import PairCounts, candidates_of, pair_counts
-from crowdclust_app.inference.crowdclustering.partitions.search import (
-    FitsByNumber,
-    partitions_by_number,
-    top_for,
-)
+from crowdclust_app.inference.crowdclustering.partitions.search import FitsByNumber, partitions_by_number, top_for
 
 # Fewer clusters are as good as the best where they lack less than so many paired standard errors.
 ERRORS_OF_CLUSTERS = 2.0

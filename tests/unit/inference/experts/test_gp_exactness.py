@@ -6,15 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from gp_problems import (
-    by_sampling,
-    evidence_for,
-    exact,
-    fixed_point,
-    labels_of,
-    random_problem,
-    sequential,
-)
+from gp_problems import by_sampling, evidence_for, exact, fixed_point, labels_of, random_problem, sequential
 
 from crowdclust_app.inference.experts.generalised_em import kernel_gradient
 from crowdclust_app.inference.experts.kernel import Kernel, log_gradients, squared_distances

@@ -45,9 +45,7 @@ def test_more_sets_an_image_are_new_sets_after_the_others(make_campaign: MakeCam
         assert again.settings.redundancy == 5
 
 
-def test_growing_twice_draws_other_sets_and_the_same_again_in_a_copy(
-    make_campaign: MakeCampaign,
-) -> None:
+def test_growing_twice_draws_other_sets_and_the_same_again_in_a_copy(make_campaign: MakeCampaign) -> None:
     one, two = make_campaign(name="one"), make_campaign(name="two")
     for campaign in (one, two):
         add_redundancy(campaign, 1)

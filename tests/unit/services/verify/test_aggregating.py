@@ -101,17 +101,7 @@ def test_without_truth_the_scores_are_null(labels: Path) -> None:
 
 
 def test_settings_reach_the_methods(labels: Path) -> None:
-    settings = AggregateSettings(
-        "majority",
-        ties="prior",
-        prevalence=0.3,
-        repeats="first",
-        classes=(
-            "0",
-            "1",
-        ),
-        seed=4,
-    )
+    settings = AggregateSettings("majority", ties="prior", prevalence=0.3, repeats="first", classes=("0", "1"), seed=4)
     (fitted,) = aggregate_file(labels, settings).fitted
     assert (fitted.ties, fitted.prevalence, fitted.seed, fitted.classes) == ("prior", 0.3, 4, ("0", "1"))
     assert fitted.repeats_ == "first"
@@ -150,13 +140,7 @@ def test_what_the_labels_do_not_allow_is_skipped_with_its_reason(tmp_path: Path)
     with pytest.raises(UserError, match="there is no method glad"):
         aggregate_file(path, AggregateSettings(method="glad"))
     with pytest.raises(UserError, match="the prevalence -3 is of two classes"):
-        aggregate_file(
-            path,
-            AggregateSettings(
-                method="all",
-                prevalence=-3.0,
-            ),
-        )
+        aggregate_file(path, AggregateSettings(method="all", prevalence=-3.0))
 
 
 def test_one_class_leaves_the_votes(tmp_path: Path) -> None:
