@@ -235,11 +235,11 @@ CLOSE = "window.close()\nsettle()"
 
 
 def test_the_start_screen_is_shown_without_heavy_modules(tmp_path: Path) -> None:
-    assert heavy_after(WINDOW + CLOSE, tmp_path) == ["PySide6", "platformdirs"]
+    assert heavy_after(WINDOW + CLOSE, tmp_path) == ["PySide6"]
 
 
 def test_annotating_loads_no_inference(tmp_path: Path) -> None:
     path, images = tmp_path / "birds.crowdclust", tmp_path / "images"
     create_from_scan(path, images, fake_scan(images, 12), PlanSettings(4, 2, 2), "Sort by colour")
     found = heavy_after(WINDOW + ANNOTATE.format(path=str(path)) + CLOSE, tmp_path)
-    assert found == ["PySide6", "numpy", "platformdirs", "sqlalchemy"]
+    assert found == ["PySide6", "numpy", "sqlalchemy"]
