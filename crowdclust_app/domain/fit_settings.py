@@ -90,7 +90,7 @@ class FitSettings:
         "Method",
         "crowdclustering: every worker sorts in an own way; consensus: the same model with all sorting alike; to "
         f"compare with, {', '.join(names_of('baseline'))}, which take the number of clusters from crowdclustering "
-        "where none is given",
+        "where none is given, but for decisions, which chooses it",
         words={name: METHODS[name].title for name in names_of("clustering", "baseline")},
     )
     dimensions: Literal["auto"] | int = _setting(
