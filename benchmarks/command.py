@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import campaign_benchmarks, expert_benchmarks, label_benchmarks
+from benchmarks import battery, campaign_benchmarks, expert_benchmarks, label_benchmarks
 from benchmarks.report import BenchReport
 from crowdclust_app.cli.console import Console, aligned, plain
 from crowdclust_app.cli.entry import run_program
@@ -17,10 +17,12 @@ from crowdclust_app.cli.results import write_summary, written_lines
 from crowdclust_app.domain.cancellation import CancelToken
 
 GUI = "gui"
+BATTERY = "battery"
 EXPERIMENTS = {
     **campaign_benchmarks.EXPERIMENTS,
     **label_benchmarks.EXPERIMENTS,
     **expert_benchmarks.EXPERIMENTS,
+    BATTERY: battery.ABOUT,
     GUI: "how soon every screen is there on large campaigns, and how long the window ever answers nothing",
 }
 
@@ -82,11 +84,15 @@ def bench(args: Namespace, console: Console, cancel: CancelToken) -> int:
 
 
 def _runner(name: str) -> Callable[[Namespace, Console, CancelToken], BenchReport]:
-    if name == GUI:
-        return _gui_bench
+    if name in (GUI, BATTERY):
+        return _gui_bench if name == GUI else _battery
     if name in label_benchmarks.EXPERIMENTS:
         return _label_bench
     return _expert_bench if name in expert_benchmarks.EXPERIMENTS else _campaign_bench
+
+
+def _battery(args: Namespace, console: Console, cancel: CancelToken) -> BenchReport:
+    return battery.run_battery(args.out, args.methods, args.seeds, args.quick, console.progress, cancel)
 
 
 def _campaign_bench(args: Namespace, console: Console, cancel: CancelToken) -> BenchReport:
