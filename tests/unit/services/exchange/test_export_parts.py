@@ -16,6 +16,7 @@ from crowdclust_app.cli import main
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.report import PhotoRow
+from crowdclust_app.io.report_html import report_html
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.categories import read_categories, rename
 from crowdclust_app.services.demo.demo_campaign import build_demo
@@ -191,6 +192,16 @@ def test_a_cancelled_export_leaves_nothing(demo: Path, tmp_path: Path) -> None:
     with Campaign.open(demo) as campaign, pytest.raises(Cancelled):
         export_parts(campaign, tmp_path, ("report", "photos"), progress=stop, cancel=token)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("for_print", [False, True])
+def test_a_report_shows_the_photos_of_every_gallery(demo: Path, for_print: bool) -> None:
+    with Campaign.open(demo) as campaign:
+        report = campaign_report(campaign)
+    galleries = [block for section in report.sections for block in section.blocks if isinstance(block, PhotoRow)]
+    assert galleries
+    shown = sum(len(gallery.photos) for gallery in galleries)
+    assert report_html(report, for_print).count("data:image/jpeg;base64,") == shown
 
 
 def test_photos_that_are_gone_are_named_in_the_report(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
