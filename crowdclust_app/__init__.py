@@ -16,9 +16,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from crowdclust_app.version import __version__ as __version__
+
+TYPE_CHECKING = False  # typing itself is a third of what `import crowdclust_app.cli` takes
+if TYPE_CHECKING:
+    from typing import Any
 
 _MODULES = {"metrics": "crowdclust_app.evaluation.metrics", "plot": "crowdclust_app.api.plot"}
 _ATTRIBUTES = {
