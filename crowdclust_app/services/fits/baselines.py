@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,7 @@ def fit_baseline(
             progress(ProgressReport(step.done, step.total, f"{settings.method}: {step.text}"))
 
     notes: tuple[str, ...] = ()
-    iterations: dict[str, Any] = {"n_iterations": None, "converged": None}
+    n_iterations, converged = None, None
     if settings.method == DECISIONS:
         decisions = DecisionClustering(
             n_clusters=clusters, n_starts=settings.n_starts, folds=max(settings.folds, 2), seed=settings.seed
@@ -87,18 +88,18 @@ def fit_baseline(
         )
         with no_convergence_warning():
             model.fit(table, progress=report, cancel=cancel)
-        labels, iterations = model.labels_, {"n_iterations": model.n_iterations_, "converged": model.converged_}
+        labels, n_iterations, converged = model.labels_, model.n_iterations_, model.converged_
     dimensions = USUAL_DIMENSIONS if isinstance(settings.dimensions, str) else settings.dimensions
-    arrays = describe(table, labels, dimensions, settings.seed) | iterations
-    sentences = [*_sentences(table, settings, arrays, clusters), *notes]
+    described = describe(table, labels, dimensions, settings.seed)
+    result = replace(described, n_iterations=n_iterations, converged=converged)
+    sentences = [*_sentences(table, settings, result, clusters), *notes]
     seconds = time.perf_counter() - began
-    return FitResult(
-        **arrays, summary=summarise(table, settings.as_dict(), arrays, seconds=seconds, sentences=sentences)
-    )
+    summary = summarise(table, settings.as_dict(), result, seconds=seconds, sentences=sentences)
+    return replace(result, summary=summary)
 
 
-def describe(table: ResponseTable, labels: NDArray[np.int64], dimensions: int, seed: int) -> dict[str, Any]:
-    """Everything that a `FitResult` has, but for its summary, from nothing but the clusters of the items.
+def describe(table: ResponseTable, labels: NDArray[np.int64], dimensions: int, seed: int) -> FitResult:
+    """Make a result, but for its summary, from nothing but the clusters of the items.
 
     Parameters
     ----------
@@ -122,28 +123,30 @@ def describe(table: ResponseTable, labels: NDArray[np.int64], dimensions: int, s
     def absent(*shape: int) -> NDArray[np.float64]:
         return np.full(shape, np.nan)
 
-    return {
-        "positions": positions,
-        "position_variances": absent(*positions.shape),
-        "weights": absent(n_workers, dimensions, dimensions),
-        "weight_variances": absent(n_workers, dimensions, dimensions),
-        "biases": absent(n_workers),
-        "bias_variances": absent(n_workers),
-        "responsibilities": responsibilities,
-        "labels": labels,
-        "shown": shown,
-        "means": np.stack([points.mean(axis=0) for points in of_cluster]),
-        "covariances": np.stack([_covariance(points) + width for points in of_cluster]),
-        "mixing": mixing,
-        "bound": None,
-        "lower_bounds": (),
-        "start_bounds": (),
-        "entropy_bits": 0.0,
-        "fisher": positions @ fisher_axes(placed, labels[shown]),
-        "confusion": same_group_rates(table, labels),
-        "confusion_bound": absent(n_workers, n_clusters, n_clusters),
-        "answered": np.bincount(table.worker_of_response, table.sizes > 1, minlength=n_workers) > 0,
-    }
+    return FitResult(
+        positions=positions,
+        position_variances=absent(*positions.shape),
+        weights=absent(n_workers, dimensions, dimensions),
+        weight_variances=absent(n_workers, dimensions, dimensions),
+        biases=absent(n_workers),
+        bias_variances=absent(n_workers),
+        responsibilities=responsibilities,
+        labels=labels,
+        shown=shown,
+        means=np.stack([points.mean(axis=0) for points in of_cluster]),
+        covariances=np.stack([_covariance(points) + width for points in of_cluster]),
+        mixing=mixing,
+        bound=None,
+        lower_bounds=(),
+        start_bounds=(),
+        n_iterations=None,
+        converged=None,
+        entropy_bits=0.0,
+        fisher=positions @ fisher_axes(placed, labels[shown]),
+        confusion=same_group_rates(table, labels),
+        confusion_bound=absent(n_workers, n_clusters, n_clusters),
+        answered=np.bincount(table.worker_of_response, table.sizes > 1, minlength=n_workers) > 0,
+    )
 
 
 def same_group_rates(table: ResponseTable, labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -199,21 +202,21 @@ def _covariance(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _sentences(
-    table: ResponseTable, settings: FitSettings, arrays: dict[str, Any], clusters: int | Literal["heldout"]
+    table: ResponseTable, settings: FitSettings, result: FitResult, clusters: int | Literal["heldout"]
 ) -> list[str]:
     if settings.method == DECISIONS:
         chosen = "was chosen by held-out responses" if clusters == "heldout" else "was given"
         return [f"The method decisions found the clusters; their number {chosen}.", *design_sentences(table)]
     assert not isinstance(clusters, str)
     own = "" if isinstance(settings.n_clusters, int) else ", as crowdclustering finds them in these responses"
-    found = len(arrays["means"])
+    found = len(result.means)
     sentences = [
         f"The method {settings.method} was told the number of clusters, {clusters}{own}; it takes all workers for "
         "alike and gives no probabilities."
     ]
     if found < clusters:
         sentences.append(f"It used {found} of them.")
-    if arrays["converged"] is False:
-        sentences.append(f"The factorisation had not come to rest after {arrays['n_iterations']} iterations.")
+    if result.converged is False:
+        sentences.append(f"The factorisation had not come to rest after {result.n_iterations} iterations.")
     sentences.extend(design_sentences(table))
     return sentences

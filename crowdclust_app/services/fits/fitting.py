@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields, replace
+from dataclasses import astuple, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError, no_convergence_warning
@@ -22,8 +23,6 @@ from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.stability import cluster_stability
 from crowdclust_app.services.fits.summary import summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-_OF_WORKERS = ("weights", "weight_variances", "biases", "bias_variances", "confusion", "confusion_bound")
 
 
 def fit_table(
@@ -87,13 +86,20 @@ def fit_table(
         sweeps = Sweeps(reporter(settings, progress, at_once))
         with no_convergence_warning():
             model.fit(table, progress=sweeps, cancel=cancel, parallel=parallel)
-    arrays = _arrays(model, table)
+    result = _result(model, table, sweeps.traces)
     draws = settings.bootstrap
     stability = cluster_stability(table, model, draws, settings.seed, progress, cancel) if draws else None
     seconds = time.perf_counter() - began
-    told = {**arrays, "n_unchanged": model.n_unchanged_}
-    summary = summarise(table, settings.as_dict(), told, seconds=seconds, heldout=model.heldout_, stability=stability)
-    return FitResult(**arrays, start_traces=sweeps.traces, summary=summary)
+    summary = summarise(
+        table,
+        settings.as_dict(),
+        result,
+        seconds=seconds,
+        heldout=model.heldout_,
+        stability=stability,
+        n_unchanged=model.n_unchanged_,
+    )
+    return replace(result, summary=summary)
 
 
 @cache
@@ -107,17 +113,43 @@ def compile_kernels() -> None:
         Crowdclustering.as_published(**quick, worker_prior="shared").fit(toy)
 
 
-def _arrays(model: Crowdclustering, table: ResponseTable) -> dict[str, Any]:
-    """The fitted attributes; with one worker for all (consensus) every worker gets that one's."""
-    elsewhere = ("summary", "start_traces", "heldout_workers", "heldout_figures")
-    arrays = {name: getattr(model, name + "_") for name in FitResult.__annotations__ if name not in elsewhere}
-    arrays["heldout_workers"] = arrays["heldout_figures"] = None
-    if model.heldout_:
-        workers = model.heldout_.workers
-        arrays["heldout_workers"] = workers.loglik
-        arrays["heldout_figures"] = np.column_stack([getattr(workers, field.name) for field in fields(workers)])
-    if len(arrays["answered"]) == 1 and table.n_workers > 1:
-        for name in _OF_WORKERS:
-            arrays[name] = np.repeat(arrays[name], table.n_workers, axis=0)
-        arrays["answered"] = np.bincount(table.worker_of_response, table.sizes > 1, minlength=table.n_workers) > 0
-    return arrays
+def _result(
+    model: Crowdclustering, table: ResponseTable, start_traces: tuple[tuple[int, str, float, int], ...]
+) -> FitResult:
+    """The fitted attributes, without a summary; with one worker for all (consensus) every worker gets that one's."""
+    one_for_all = len(model.answered_) == 1 and table.n_workers > 1
+
+    def of_workers(array: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.repeat(array, table.n_workers, axis=0) if one_for_all else array
+
+    answered = model.answered_
+    if one_for_all:
+        answered = np.bincount(table.worker_of_response, table.sizes > 1, minlength=table.n_workers) > 0
+    scores = model.heldout_.workers if model.heldout_ else None
+    return FitResult(
+        positions=model.positions_,
+        position_variances=model.position_variances_,
+        weights=of_workers(model.weights_),
+        weight_variances=of_workers(model.weight_variances_),
+        biases=of_workers(model.biases_),
+        bias_variances=of_workers(model.bias_variances_),
+        responsibilities=model.responsibilities_,
+        labels=model.labels_,
+        shown=model.shown_,
+        means=model.means_,
+        covariances=model.covariances_,
+        mixing=model.mixing_,
+        bound=model.bound_,
+        lower_bounds=model.lower_bounds_,
+        start_bounds=model.start_bounds_,
+        n_iterations=model.n_iterations_,
+        converged=model.converged_,
+        entropy_bits=model.entropy_bits_,
+        fisher=model.fisher_,
+        confusion=of_workers(model.confusion_),
+        confusion_bound=of_workers(model.confusion_bound_),
+        answered=answered,
+        heldout_workers=None if scores is None else scores.loglik,
+        heldout_figures=None if scores is None else np.column_stack(astuple(scores)),
+        start_traces=start_traces,
+    )

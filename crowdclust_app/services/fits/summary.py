@@ -17,6 +17,7 @@ from crowdclust_app.evaluation import metrics
 from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
 from crowdclust_app.sampling.coverage import component_labels
 from crowdclust_app.sampling.plan import design_warnings
+from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.verdicts import (
     choice_sentence,
     convergence_sentence,
@@ -36,11 +37,12 @@ _SAME_BOUND = 1e-3
 def summarise(
     table: ResponseTable,
     settings: Mapping[str, Any],
-    arrays: Mapping[str, Any],
+    result: FitResult,
     seconds: float,
     sentences: Sequence[str] | None = None,
     heldout: HeldOut | None = None,
     stability: Sequence[float] | None = None,
+    n_unchanged: int = 0,
 ) -> dict[str, Any]:
     """Collect the figures of one fit.
 
@@ -50,8 +52,8 @@ def summarise(
         What was fitted.
     settings
         What decided it, as a plain dictionary.
-    arrays
-        The attributes of a `FitResult`.
+    result
+        What was inferred; its own summary is not read.
     seconds
         How long it took.
     sentences
@@ -60,13 +62,15 @@ def summarise(
         What held-out responses say of the fit.
     stability
         Of each cluster, where it was asked for (`stability.cluster_stability`).
+    n_unchanged
+        Joint iterations at the end in which no item changed its cluster.
 
     Returns
     -------
     dict
         Plain JSON values with the keys of docs/files.md; null where a key does not apply.
     """
-    sizes = np.bincount(arrays["labels"][arrays["labels"] > 0])[1:]
+    sizes = np.bincount(result.labels[result.labels > 0])[1:]
     return {
         "method": settings["method"],
         "items": table.n_items,
@@ -75,18 +79,18 @@ def summarise(
         "pair_labels": table.n_pair_labels,
         "clusters": int(np.count_nonzero(sizes)),
         "cluster_sizes": [int(size) for size in sizes if size],
-        "bound": arrays["bound"],
-        "iterations": arrays["n_iterations"],
-        "converged": arrays["converged"],
-        "starts": [float(bound) for bound in arrays["start_bounds"]],
-        "entropy_bits": float(arrays["entropy_bits"]),
+        "bound": result.bound,
+        "iterations": result.n_iterations,
+        "converged": result.converged,
+        "starts": [float(bound) for bound in result.start_bounds],
+        "entropy_bits": float(result.entropy_bits),
         **_heldout_figures(heldout),
         # who asks for one cluster does not look for structure
         "structure": None if settings.get("clusters") == 1 else structure(heldout, int(np.count_nonzero(sizes))),
         # one cluster of all items is found again whatever the responses are
         "stability": None if stability is None or len(stability) < 2 else [round(value, 4) for value in stability],
         "verdicts": [
-            *(verdicts(table, settings, arrays, heldout) if sentences is None else sentences),
+            *(verdicts(table, settings, result, heldout, n_unchanged) if sentences is None else sentences),
             *stability_sentences(stability),
         ],
         "settings": dict(settings),
@@ -126,13 +130,17 @@ def _heldout_figures(heldout: HeldOut | None) -> dict[str, Any]:
 
 
 def verdicts(
-    table: ResponseTable, settings: Mapping[str, Any], arrays: Mapping[str, Any], heldout: HeldOut | None = None
+    table: ResponseTable,
+    settings: Mapping[str, Any],
+    result: FitResult,
+    heldout: HeldOut | None = None,
+    n_unchanged: int = 0,
 ) -> tuple[str, ...]:
     """Say in full sentences how far a fit can be trusted.
 
     Parameters
     ----------
-    table, settings, arrays, heldout
+    table, settings, result, heldout, n_unchanged
         As in `summarise`.
 
     Returns
@@ -141,21 +149,22 @@ def verdicts(
         Convergence, agreement of the starts, structure or that there is one cluster, what was chosen, what the design
         cannot answer, the label weight, workers who sort oddly.
     """
-    sentences = [convergence_sentence(settings, arrays)]
-    sentences.append(_about_starts(arrays["start_bounds"]))
-    found = len(arrays["means"])
+    sentences = [
+        convergence_sentence(settings, result.n_iterations, result.converged, result.lower_bounds, n_unchanged),
+        _about_starts(result.start_bounds),
+    ]
+    found = len(result.means)
     if settings.get("folds", 0) and (found > 1 or structure(heldout) is None):
         sentences.append(structure_sentence(heldout))
     if found == 1:
         sentences.append(one_cluster_sentence(settings, heldout))
-    sentences.append(choice_sentence(settings, heldout, np.shape(arrays["means"])[1]))
+    sentences.append(choice_sentence(settings, heldout, result.means.shape[1]))
     if found > 1:
         sentences.append(lost_clusters_sentence(settings, heldout, found))
     sentences.extend(design_sentences(table))
     weight = heldout.label_weight if heldout is not None else settings["label_weight"]
     sentences.append(label_weight_sentence(1.0 if weight == "auto" else weight))
-    if "labels" in arrays:
-        sentences.extend(worker_sentences(table, arrays["labels"]))
+    sentences.extend(worker_sentences(table, result.labels))
     return tuple(sentence for sentence in sentences if sentence)
 
 

@@ -104,30 +104,34 @@ def one_cluster_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -
     )
 
 
-def convergence_sentence(settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
-    """Whether the fit came to rest; where it did not, whether that matters to the clusters."""
-    iterations = arrays["n_iterations"]
-    rounds = f"{iterations} joint iteration{'' if iterations == 1 else 's'}"
-    if arrays["converged"]:
+def convergence_sentence(
+    settings: Mapping[str, Any],
+    n_iterations: int | None,
+    converged: bool | None,
+    lower_bounds: Sequence[tuple[str, float]] = (),
+    n_unchanged: int = 0,
+) -> str:
+    """Whether the fit converged; where it did not, whether that matters to the clusters."""
+    rounds = f"{n_iterations} joint iteration{'' if n_iterations == 1 else 's'}"
+    if converged:
         return f"The fit converged after {rounds}."
-    rising = f"The bound was still rising after {rounds}{_rise(arrays)}"
+    rising = f"The bound was still rising after {rounds}{_rise(lower_bounds)}"
     if settings.get("clusters") != "bound":
         return (
             f"{rising}. The clusters were settled before these iterations, which only adapt positions and workers to "
             "them; the workers' figures can still change a little."
         )
-    unchanged = arrays.get("n_unchanged", 0)
-    if unchanged < _SETTLED:
+    if n_unchanged < _SETTLED:
         return f"The fit had not converged after {rounds}; its figures could still change."
     return (
-        f"{rising}, but no item changed its cluster in the last {unchanged}: the clusters are settled, and the "
+        f"{rising}, but no item changed its cluster in the last {n_unchanged}: the clusters are settled, and the "
         "workers' figures can change a little."
     )
 
 
-def _rise(arrays: Mapping[str, Any]) -> str:
+def _rise(lower_bounds: Sequence[tuple[str, float]]) -> str:
     """By how much the bound rose at the end."""
-    bounds = [bound for phase, bound in arrays.get("lower_bounds", ()) if phase == "joint"][-_SETTLED:]
+    bounds = [bound for phase, bound in lower_bounds if phase == "joint"][-_SETTLED:]
     if not bounds:
         return ""
     share = (bounds[-1] - bounds[0]) / max(abs(bounds[-1]), 1e-9)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_results import result
 from tall_red import TallRedSettings, tall_red_campaign
 
 from crowdclust_app.domain.cancellation import CancelToken
@@ -199,9 +200,15 @@ def test_what_the_design_cannot_answer_is_said() -> None:
     ],
 )
 def test_verdicts_on_convergence_and_starts(example, bounds, converged: bool, expected: list[str]) -> None:
-    arrays = {"n_iterations": 7, "converged": converged, "start_bounds": bounds, "means": np.zeros((2, 2))}
-    said = verdicts(example.table, {"label_weight": 1.0, "clusters": "bound"}, arrays)
-    assert list(said) == [*expected, "Every pair label counts in full (label weight 1), as in the paper."]
+    found = replace(
+        result(1, k=2), converged=converged, start_bounds=bounds, labels=np.zeros(example.table.n_items, np.int64)
+    )
+    said = verdicts(example.table, {"label_weight": 1.0, "clusters": "bound"}, found)
+    always = [
+        "Every pair label counts in full (label weight 1), as in the paper.",
+        "1 worker (one group 1): one group for everything.",
+    ]
+    assert list(said) == [*expected, *always]
 
 
 def test_truth_is_compared_where_both_know_an_item() -> None:

@@ -55,16 +55,18 @@ def test_where_nothing_was_predicted_nothing_is_said_of_structure() -> None:
 def test_a_lead_is_told_whether_it_matters_that_a_fit_has_not_converged() -> None:
     arrays = {"n_iterations": 100, "converged": False, "lower_bounds": [("layers", -9.0)] + [("joint", -100.0)] * 30}
     paper = {"method": "crowdclustering", "clusters": "bound"}
-    assert convergence_sentence(paper, arrays).endswith("its figures could still change.")
-    settled = convergence_sentence(paper, arrays | {"n_unchanged": 60})
+    assert convergence_sentence(paper, **arrays).endswith("its figures could still change.")
+    settled = convergence_sentence(paper, **(arrays | {"n_unchanged": 60}))
     assert "no item changed its cluster in the last 60: the clusters are settled" in settled
-    assert convergence_sentence(paper, arrays | {"converged": True}) == "The fit converged after 100 joint iterations."
-    chosen = convergence_sentence(paper | {"clusters": "heldout"}, arrays | {"n_unchanged": 100})
+    assert (
+        convergence_sentence(paper, **(arrays | {"converged": True})) == "The fit converged after 100 joint iterations."
+    )
+    chosen = convergence_sentence(paper | {"clusters": "heldout"}, **(arrays | {"n_unchanged": 100}))
     assert "no item" not in chosen
     assert "The clusters were settled before these iterations" in chosen
     bounds = tuple(("joint", -1000.0 + 0.001 * n) for n in range(20))
     assert "by less than 0.01% in the last" in convergence_sentence(
-        paper | {"clusters": 3}, arrays | {"lower_bounds": bounds}
+        paper | {"clusters": 3}, **(arrays | {"lower_bounds": bounds})
     )
 
 
