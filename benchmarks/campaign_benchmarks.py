@@ -165,14 +165,16 @@ class _Bench:
             labels = model.fit(table, progress=report, cancel=self.cancel).labels_
         return MethodResult(labels, time.perf_counter() - began)
 
-    def believe(self, table: ResponseTable, clusters: int, seed: int) -> tuple[Any, Any, float]:
-        """The items' probabilities with every label a decision of its own, and those that a fit gives."""
+    def believe(self, table: ResponseTable, clusters: int, seed: int) -> tuple[Any, Any]:
+        """The items' probabilities were the partition of the others certain, and those that a fit gives."""
         from crowdclust_app.inference.crowdclustering import Crowdclustering
 
         model = Crowdclustering(n_clusters=clusters, n_starts=self.settings.starts, seed=seed)
         with no_convergence_warning():
             model.fit(table, cancel=self.cancel)
-        return model.independent_responsibilities_, model.responsibilities_, model.temperature_
+        # in proportion, so that the own cluster's is the chance to go with another of its members
+        scale = model.probability_ / model.responsibilities_.max(axis=1)
+        return model.independent_responsibilities_, model.responsibilities_ * scale[:, None]
 
 
 def _table1(

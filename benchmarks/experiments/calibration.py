@@ -14,11 +14,11 @@ from crowdclust_app.domain.plots import Curves
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
 
-TRIALS = ("campaign", "labels", "seed", "items", "right", "probability", "error", "temperature")
+TRIALS = ("campaign", "labels", "seed", "items", "right", "probability", "error")
 FIGURES = ("campaign", "labels", "seeds", "right", "probability", "error", "error_sd")
 BINS = ("labels", "from", "to", "items", "probability", "right")
 
-BEFORE, AFTER = "as independent decisions", "as held-out responses say"
+BEFORE, AFTER = "one partition for certain", "plausible partitions"
 
 _NOISY = SimulationSettings(items=300, clusters=4, workers=20, coarse=0.1, noise=0.25, workers_per_hit=1)
 CAMPAIGNS = (
@@ -32,9 +32,9 @@ N_BINS = 10
 
 Bin = tuple[float, float, int, float, float]
 Probabilities = NDArray[np.float64]
-Believer = Callable[[ResponseTable, int, int], tuple[Probabilities, Probabilities, float]]
-"""Of a table, the number of clusters and a seed: the items' probabilities with every label a decision of its own, those
-that a fit gives, both (N, K), and the temperature."""
+Believer = Callable[[ResponseTable, int, int], tuple[Probabilities, Probabilities]]
+"""Of a table, the number of clusters and a seed: the items' probabilities were the partition of the others certain, and
+those that a fit gives, both (N, K)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +47,31 @@ class Calibration:
 
 def confidence_and_right(
     probabilities: Probabilities, truth: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Probability of each item's likeliest cluster, and whether the item is of the category that cluster stands for.
-
-    A cluster stands for the category that most of its items are of.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How sure each item's likeliest cluster is, and the share of that cluster's other items that are of its category.
 
     Parameters
     ----------
     probabilities : ndarray of shape (N, K)
+        Chance that an item goes with another member of each cluster.
     truth : ndarray of shape (N,)
         Category of each item, from 0.
+
+    Returns
+    -------
+    tuple of two ndarray of shape (n,)
+        Of the items that are not alone in their cluster.
     """
     cluster = np.argmax(probabilities, axis=1)
     counts = np.zeros((probabilities.shape[1], int(truth.max()) + 1))
     np.add.at(counts, (cluster, truth), 1.0)
-    return probabilities.max(axis=1), np.argmax(counts, axis=1)[cluster] == truth
+    others = counts.sum(axis=1)[cluster] - 1.0
+    known = others > 0
+    return probabilities.max(axis=1)[known], ((counts[cluster, truth] - 1.0)[known]) / others[known]
 
 
 def reliability(
-    confidence: NDArray[np.float64], right: NDArray[np.bool_]
+    confidence: NDArray[np.float64], right: NDArray[np.float64]
 ) -> list[tuple[float, float, int, float, float]]:
     """Bins of equal width that have items: from, to, items, mean probability, share that is right."""
     number = np.minimum((confidence * N_BINS).astype(np.int64), N_BINS - 1)
@@ -78,7 +84,7 @@ def reliability(
     return found
 
 
-def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.float64]) -> float:
     """Expected calibration error: mean distance of probability and share that is right, over the items' bins."""
     bins = reliability(confidence, right)
     return sum(items * abs(probability - share) for _, _, items, probability, share in bins) / max(len(right), 1)
@@ -97,19 +103,19 @@ def run_calibration(settings: Calibration, believe: Believer, watch: Watch) -> E
         Is told before each fit.
     """
     rows: list[tuple[Any, ...]] = []
-    pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]] = {BEFORE: [], AFTER: []}
+    pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {BEFORE: [], AFTER: []}
     total = len(settings.campaigns) * len(settings.seeds)
     for name, simulation in settings.campaigns:
         for seed in settings.seeds:
             watch.at(len(rows) // 2, total, f"{name}, seed {seed}")
             campaign = simulate_campaign(replace(simulation, seed=seed))
             truth = np.unique(campaign.truth, return_inverse=True)[1].astype(np.int64)
-            before, after, temperature = believe(campaign.table, simulation.clusters, seed)
-            for words, probabilities, counted in ((BEFORE, before, 1.0), (AFTER, after, temperature)):
+            before, after = believe(campaign.table, simulation.clusters, seed)
+            for words, probabilities in ((BEFORE, before), (AFTER, after)):
                 found = confidence_and_right(probabilities, truth)
                 pooled[words].append(found)
                 means = (float(found[1].mean()), float(found[0].mean()), calibration_error(*found))
-                rows.append((name, words, seed, len(truth), *means, counted))
+                rows.append((name, words, seed, len(truth), *means))
     return ExperimentResult(
         ResultSheet("trials", TRIALS, tuple(rows)),
         _figures(rows),
@@ -127,18 +133,18 @@ def _figures(rows: list[tuple[Any, ...]]) -> ResultSheet:
     return ResultSheet("calibration", FIGURES, tuple(found))
 
 
-def _together(parts: list[tuple[NDArray[np.float64], NDArray[np.bool_]]]) -> tuple[Any, Any]:
+def _together(parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> tuple[Any, Any]:
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _bins(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]]) -> tuple[tuple[Any, ...], ...]:
+def _bins(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]]) -> tuple[tuple[Any, ...], ...]:
     return tuple((words, *row) for words, parts in pooled.items() for row in reliability(*_together(parts)))
 
 
-def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.bool_]]]]) -> Curves:
+def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]]) -> Curves:
     lines = [curve("as it should be", (0.0, 1.0), (0.0, 1.0))]
     for words, parts in pooled.items():
         bins = reliability(*_together(parts))
-        lines.append(curve(f"labels counted {words}", (row[3] for row in bins), (row[4] for row in bins)))
+        lines.append(curve(words, (row[3] for row in bins), (row[4] for row in bins)))
     title = "Are items in their cluster as often\nas said? (nearer the straight line is better)"
     return curves(title, "probability of the cluster", "share of items that are right", lines)

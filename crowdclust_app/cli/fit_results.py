@@ -10,7 +10,7 @@ from typing import Any
 from crowdclust_app.cli.console import Console, aligned, counted
 from crowdclust_app.cli.results import write_summary, written_lines
 from crowdclust_app.domain.response_table import ResponseTable
-from crowdclust_app.services.fits.results import FitResult
+from crowdclust_app.services.fits.results import FitResult, heldout_unit
 from crowdclust_app.services.fits.sources import read_truth_source
 from crowdclust_app.services.fits.summary import compare_with_truth
 
@@ -38,7 +38,7 @@ def finish_fit(
     summary = {**result.summary, "run": run, "stage": args.stage}
     if truth is not None:
         summary |= compare_with_truth(table.item_names, result.labels, truth)
-    summary["warnings"] = list(warnings)
+    summary["warnings"] = [*summary["warnings"], *warnings]
     for warning in warnings:
         console.note(warning)
     written: list[Path] = []
@@ -65,7 +65,7 @@ def _fit_text(summary: Mapping[str, Any]) -> list[str]:
         rows += [("Bound", f"{summary['bound']:,.2f}"), ("Entropy", f"{summary['entropy_bits']:.4f} bits")]
     if summary["heldout_loglik"] is not None:
         error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.4f}"
-        rows.append(("Held-out label", f"{summary['heldout_loglik']:z.4f}{error} nats"))
+        rows.append((f"Held-out {heldout_unit(summary)}", f"{summary['heldout_loglik']:z.4f}{error} nats"))
     if "vi_nats" in summary:
         left_out = f", {summary['truth_ignored']:,} left out" if summary["truth_ignored"] else ""
         rows += [

@@ -126,7 +126,8 @@ class FitSettings:
         AUTO,
         "Label weight",
         "how much each pair label counts, above 0 and up to 1, which is the paper's model; less when a misplaced photo "
-        "should not count as many independent mistakes; auto: what predicts held-out responses best",
+        "should not count as many independent mistakes; auto: 2 over the mean number of photos in a response, and with "
+        "the bound what predicts held-out responses best",
         words={AUTO: AUTO},
         low=0,
         high=1,

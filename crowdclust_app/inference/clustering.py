@@ -73,7 +73,8 @@ class ClusterEstimator(Parameters):
             When pandas is not installed.
         """
         known = self.labels_ != NOT_SHOWN
-        likely = self.responsibilities_[np.arange(len(known)), np.maximum(self.labels_, 1) - 1]
+        own = self.responsibilities_[np.arange(len(known)), np.maximum(self.labels_, 1) - 1]
+        likely = getattr(self, "probability_", own)
         entropy = np.abs(entr(self.responsibilities_).sum(axis=1)) / np.log(2.0)
         return frame_of_columns(
             {

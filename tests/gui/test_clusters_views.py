@@ -374,7 +374,7 @@ def test_the_folder_of_the_photos_is_gone(qtbot: QtBot, fitted: Path, tmp_path: 
         away.rename(hidden)
 
 
-@pytest.mark.parametrize("phase", ["heldout", "layers", "mixture", "joint", "storing"])
+@pytest.mark.parametrize("phase", ["folds", "candidates", "probabilities", "layers", "mixture", "joint", "storing"])
 def test_a_run_can_be_cancelled_in_every_phase(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, phase: str
 ) -> None:

@@ -403,13 +403,15 @@ def test_in_a_run_of_one_cluster_nobody_is_held_against_a_random_worker(qtbot: Q
     row = WorkerRow("w", 0, 3, None, 0.9, None, ())
     scores = np.array([[40.0, -0.5, *[0.1] * 7]])
     run = SimpleNamespace(
-        result=SimpleNamespace(labels=np.array([1, 1, 0]), heldout_figures=scores, answered=np.array([True])),
+        result=SimpleNamespace(
+            labels=np.array([1, 1, 0]), heldout_figures=scores, answered=np.array([True]), summary={}
+        ),
         worker_names=("w",),
     )
     page.show_workers((row,), run.result)
     assert page.chart.accessibleName() == ONE_CLUSTER
     words, gains = predicted_words(row, SimpleNamespace(run=run))  # type: ignore[arg-type]
-    assert "held-out pairs predicted rightly" in words
+    assert "held-out pair labels predicted rightly" in words
     assert gains == ()
     run.result.labels = np.array([1, 2, 0])
     assert len(predicted_words(row, SimpleNamespace(run=run))[1]) == 2  # type: ignore[arg-type]

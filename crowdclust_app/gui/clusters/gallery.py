@@ -16,7 +16,6 @@ from crowdclust_app.gui.clusters.rows_model import figures
 from crowdclust_app.gui.clusters.selection import ItemSelection
 from crowdclust_app.gui.labels import ElidedLabel
 from crowdclust_app.services.clusters.category_rows import CategoryRow
-from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
 
 CLUSTERS, DOUBTFUL, HIDDEN, OUTLINED = "clusters", "doubtful", "not-shown", "outlined"
 ORDERS = {False: "Confident first", True: "Doubtful first"}
@@ -203,10 +202,10 @@ class Gallery(QWidget):
         if view is None:
             return
         self._show_grid(view.doubtful.tolist(), badges=True)
-        words = f"probability below {DOUBTFUL_BELOW:g}, the least sure first"
+        words = "other clusters are likely too, the least sure first"
         if not len(view.doubtful):
-            lowest = min((float(view.probability[row.items].min()) for row in view.clusters), default=float("nan"))
-            words = f"none below {DOUBTFUL_BELOW:g}; the least sure has {people_probability(lowest)}"
+            lowest = min((float(view.certainty[row.items].min()) for row in view.clusters), default=float("nan"))
+            words = f"none; the least sure has {people_probability(lowest)} of the probability of all clusters"
         self._tell(DOUBTFUL, words)
 
     def show_not_shown(self) -> None:

@@ -139,13 +139,13 @@ class NumbersView(QWidget):
             ChartSeries(
                 title="Held-out score by number of clusters",
                 x_label="clusters",
-                y_label="held-out score (nats a label)",
+                y_label="held-out log-likelihood (nats)",
                 x=x,
                 y=y,
                 words=tuple(
                     f"{count_of(score.clusters, 'cluster')}: {score.loglik:.4f}"
                     + (f" ± {score.se:.4f}" if score.se is not None else "")
-                    + " nats a label"
+                    + " nats"
                     for score in self._scores
                 ),
                 error=np.array([score.se or 0.0 for score in self._scores]),

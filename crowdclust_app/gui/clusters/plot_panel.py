@@ -167,7 +167,7 @@ class PlotPanel(QWidget):
             for number in self.colours.counts
             if number
         }
-        unsure = np.nan_to_num(view.probability, nan=1.0) < DOUBTFUL_BELOW
+        unsure = np.nan_to_num(view.certainty, nan=1.0) < DOUBTFUL_BELOW
         x, y = self._chosen_axes()
         self.plot.show_content(PlotContent(x, y, self.colours, unsure, badges, view.labels))
         self.legend.show_colours(self.colours, badges)

@@ -37,8 +37,8 @@ from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.clusters.category_rows import stabilities
 from crowdclust_app.services.clusters.plots import kept_start, traces_of
 from crowdclust_app.services.fits.campaign_fits import fit_campaign
-from crowdclust_app.services.fits.progress import FitProgress
-from crowdclust_app.services.fits.results import Run, RunInfo
+from crowdclust_app.services.fits.progress import SEARCH_PHASES, FitProgress
+from crowdclust_app.services.fits.results import Run, RunInfo, heldout_unit
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 REMEMBERED = "run-settings"
@@ -301,10 +301,8 @@ def progress_in_words(report: ProgressReport) -> str:
     """How far a fit has come, in one line."""
     if not isinstance(report, FitProgress):
         return report.text if report.total else "Preparing (the first run on a computer takes longer)"
-    if report.phase == "heldout":
-        fits = f"held-out fit {report.start} of at most {report.starts}"
-        doing = f"clusters tried: {report.clusters}" if report.clusters else f"sweep {report.iteration}"
-        return " · ".join([fits, doing, people_time(report.seconds)])
+    if report.phase in SEARCH_PHASES:
+        return f"{report.text} · {people_time(report.seconds)}"
     phase = {"layers": "positions", "mixture": "clusters", "joint": "joint"}.get(report.phase, report.phase)
     parts = [f"start {report.start} of {report.starts}", f"{phase}, sweep {report.iteration}"]
     if report.phase != "layers":
@@ -327,10 +325,10 @@ def summary_in_words(run: Run) -> str:
         ]
     if summary.get("heldout_loglik") is not None:
         error = "" if summary["heldout_se"] is None else f" ± {summary['heldout_se']:.3f}"
-        rows.append(("Held-out label", f"{summary['heldout_loglik']:z.3f}{error} nats"))
+        rows.append((f"Held-out {heldout_unit(summary)}", f"{summary['heldout_loglik']:z.3f}{error} nats"))
     if summary.get("heldout_accuracy") is not None:
         error = "" if summary.get("heldout_accuracy_se") is None else f" ± {summary['heldout_accuracy_se']:.1%}"
-        rows.append(("Held-out pairs right", f"{summary['heldout_accuracy']:.1%}{error}"))
+        rows.append((f"Held-out {heldout_unit(summary)}s right", f"{summary['heldout_accuracy']:.1%}{error}"))
     stable = list(stabilities(summary).values())
     if stable:
         rows.append(("Stability", f"{sum(stable) / len(stable):.2f} (lowest {min(stable):.2f})"))

@@ -18,7 +18,7 @@ ABOUT = (
     "A cluster, or what the lead called it; below it what it was subdivided into",
     "How many photos it has",
     "Mean probability of its photos to be in it",
-    "Photos whose probability is below 0.9",
+    "Photos that other clusters are likely for too",
     "HITs of its stage that have all their workers, of those planned",
     "What has come of subdividing it",
 )

@@ -17,6 +17,7 @@ from crowdclust_app.gui.wording import capitalised, signed
 from crowdclust_app.gui.workers.table_setup import bare
 from crowdclust_app.services.campaign.left_out import LeftOut
 from crowdclust_app.services.clusters.run_view import RunView
+from crowdclust_app.services.fits.results import heldout_unit
 from crowdclust_app.services.workers.criteria import Criteria
 from crowdclust_app.services.workers.worker_rows import FLAG_REASONS, RETIRED, WorkerRow, one_cluster, worker_scores
 
@@ -205,7 +206,7 @@ def gains_series(gains: tuple[Gain, ...]) -> ChartSeries | None:
     values = np.array([gain.value for gain in gains])
     return ChartSeries(
         title=" ".join(gain.words for gain in gains),
-        x_label="nats a held-out pair label, ± 2 standard errors",
+        x_label="nats held out, ± 2 standard errors",
         y_label="",
         x=values,
         y=np.arange(len(gains), 0.0, -1.0),
@@ -248,8 +249,8 @@ def predicted_words(row: WorkerRow | None, view: RunView | None) -> tuple[str, t
     scores = worker_scores(view.run.result)
     if scores is None or row.name not in view.run.worker_names:
         return "Nothing was held out in this run.", ()
-    j = view.run.worker_names.index(row.name)
-    if not scores.labels[j] > 0 or not np.isfinite(scores.loglik[j]):
+    j, unit = view.run.worker_names.index(row.name), heldout_unit(view.run.result.summary)
+    if not scores.scored[j] > 0 or not np.isfinite(scores.loglik[j]):
         return "None of this worker's responses was held out, or no photo of them is in the others.", ()
     gains: tuple[Gain, ...] = ()
     if not one_cluster(view.run.result):
@@ -259,9 +260,9 @@ def predicted_words(row: WorkerRow | None, view: RunView | None) -> tuple[str, t
             Gain("one who puts everything together", *over_one_group),
         )
     words = (
-        f"{100 * scores.accuracy[j]:.1f} ± {100 * scores.accuracy_se[j]:.1f} % of {int(scores.labels[j]):,} "
-        f"held-out pairs predicted rightly; "
-        f"log-likelihood {scores.loglik[j]:z.2f} ± {scores.loglik_se[j]:.2f} nats a label."
+        f"{100 * scores.accuracy[j]:.1f} ± {100 * scores.accuracy_se[j]:.1f} % of {int(scores.scored[j]):,} "
+        f"held-out {unit}s predicted rightly; "
+        f"log-likelihood {scores.loglik[j]:z.2f} ± {scores.loglik_se[j]:.2f} nats a {unit}."
     )
     return " ".join([words, *(gain.words for gain in gains)]), gains
 

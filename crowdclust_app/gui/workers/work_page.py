@@ -126,13 +126,13 @@ class PredictedPage(QWidget):
         errors = 2.0 * np.array([row.over_random_se for row in known], dtype=np.float64)
         unsure = frozenset(np.flatnonzero(gains <= errors).tolist())
         told = tuple(
-            f"{row.name}: {signed(gain)} ± {error / 2:.2f} nats a held-out pair label"
+            f"{row.name}: {signed(gain)} ± {error / 2:.2f} nats held out"
             for row, gain, error in zip(known, gains, errors, strict=True)
         )
         series = ChartSeries(
             "Predicted better than a random worker",
             "workers, the best predicted first",
-            "nats a held-out label, ± 2 standard errors",
+            "nats held out, ± 2 standard errors",
             np.arange(1.0, len(known) + 1),
             gains,
             told,

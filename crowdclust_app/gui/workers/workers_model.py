@@ -43,7 +43,7 @@ COLUMNS = (
     ),
     SortedColumn(
         "Held out",
-        "By how many nats a held-out pair label is predicted better than a random worker's, ± the standard error",
+        "By how many nats a held-out decision is predicted better than a random worker's, ± the standard error",
         _gain,
         True,
         key=lambda row: float("-inf") if row.over_random is None else row.over_random,

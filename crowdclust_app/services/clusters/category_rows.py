@@ -118,7 +118,7 @@ def category_rows(
                 moved=len(came),
                 gone=len(members) - len(stay),
                 mean_probability=float(probability.mean()) if len(stay) else None,
-                doubtful=int((probability < DOUBTFUL_BELOW).sum()),
+                doubtful=int((view.certainty[stay] < DOUBTFUL_BELOW).sum()),
                 stability=stability.get(place),
             )
         )

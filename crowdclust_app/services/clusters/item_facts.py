@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DOUBTFUL_BELOW = 0.9
-"""An item whose cluster has a smaller probability than this is called doubtful."""
+"""An item whose cluster has a smaller probability among all clusters than this is called doubtful."""
 
 
 @dataclass(frozen=True, slots=True)

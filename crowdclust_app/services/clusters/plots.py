@@ -65,7 +65,7 @@ class ClusterScore:
     clusters
         The number.
     loglik, se
-        Log-likelihood of a pair label in nats and its standard error over responses; None where one response alone
+        Held-out log-likelihood in nats and its standard error over responses; None where one response alone
         was scored.
     se_beside_best
         Standard error of the difference to the best number; None in the same case.
@@ -151,7 +151,7 @@ def cluster_numbers_plot(run: Run, scores: Sequence[ClusterScore], source: int) 
         "number-of-clusters",
         f"Run {source}",
         "clusters",
-        "held-out log-likelihood a pair label (nats)",
+        "held-out log-likelihood (nats)",
         (Curve("held out", numbers, score, spread),),
         marks=((found, f"run {run.number}"),),
     )

@@ -15,7 +15,7 @@ from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.services.campaign.left_out import Exclusions
 from crowdclust_app.services.clusters.block_order import block_order
 from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW, ItemFacts, ItemResponse
-from crowdclust_app.services.fits.results import FitResult, Run
+from crowdclust_app.services.fits.results import FitResult, Run, chances_of, entropy_bits
 from crowdclust_app.services.workers.worker_rows import WorkerRow, worker_rows
 
 
@@ -57,8 +57,9 @@ class RunView:
     ----------
     labels : ndarray of shape (N,)
         Cluster of each item, 0 for not shown.
-    probability, entropy_bits : ndarray of shape (N,)
-        Probability of that cluster, entropy of all; NaN for items not shown.
+    probability, certainty, entropy_bits : ndarray of shape (N,)
+        How sure that cluster is (`chances_of`), its probability among all clusters, entropy of all; NaN
+        for items not shown.
     times_shown : ndarray of shape (N,)
         Responses that hold the item, by now.
     doubtful : ndarray
@@ -75,6 +76,7 @@ class RunView:
     table: ResponseTable
     labels: NDArray[np.int64]
     probability: NDArray[np.float64]
+    certainty: NDArray[np.float64]
     entropy_bits: NDArray[np.float64]
     times_shown: NDArray[np.int64]
     clusters: tuple[ClusterRow, ...]
@@ -99,7 +101,7 @@ class RunView:
 
     def is_doubtful(self, item: int) -> bool:
         """Whether the item's cluster is less sure than `DOUBTFUL_BELOW`."""
-        return bool(self.probability[item] < DOUBTFUL_BELOW)
+        return bool(self.certainty[item] < DOUBTFUL_BELOW)
 
     def facts(self, item: int) -> ItemFacts:
         """Collect what the inspector says about one item (a fraction of a millisecond for each response)."""
@@ -107,7 +109,7 @@ class RunView:
         turns.sort(key=lambda turn: (turn.agreement, turn.hit, turn.worker))
         alternatives: tuple[tuple[int, float], ...] = ()
         if self.labels[item] > 0:
-            row = self.run.result.responsibilities[item]
+            row = chances_of(self.run.result)[item]
             best = np.argsort(-row, kind="stable")
             alternatives = tuple((int(k) + 1, float(row[k])) for k in best if row[k] >= 0.01)
         return ItemFacts(
@@ -170,25 +172,27 @@ def view_run(
     shown = labels > 0
     q = np.clip(result.responsibilities, 0.0, 1.0)
     probability = np.full(len(labels), np.nan)
-    probability[shown] = q[shown, labels[shown] - 1]
+    probability[shown] = chances_of(result)[shown, labels[shown] - 1]
+    certainty = np.full(len(labels), np.nan)
+    certainty[shown] = q[shown, labels[shown] - 1]
     entropy = np.full(len(labels), np.nan)
-    entropy[shown] = -np.where(q > 0, q * np.log2(np.where(q > 0, q, 1.0)), 0.0).sum(axis=1)[shown]
-    entropy = np.abs(entropy)  # no minus before a zero
+    entropy[shown] = entropy_bits(q)[shown]
 
     number_of = {name: number for number, name in enumerate(run.item_names)}
     item_in_run = np.array([number_of.get(name, -1) for name in table.item_names], dtype=np.int64)
     ptr, positions = _positions_of_items(item_in_run[table.items], len(labels))
 
-    below = np.flatnonzero(shown & (np.nan_to_num(probability, nan=1.0) < DOUBTFUL_BELOW))
-    doubtful = below[np.lexsort((below, -entropy[below], probability[below]))]
+    below = np.flatnonzero(shown & (np.nan_to_num(certainty, nan=1.0) < DOUBTFUL_BELOW))
+    doubtful = below[np.lexsort((below, -entropy[below], certainty[below]))]
     return RunView(
         run=run,
         table=table,
         labels=labels,
         probability=probability,
+        certainty=certainty,
         entropy_bits=entropy,
         times_shown=np.diff(ptr),
-        clusters=_cluster_rows(result, labels, probability),
+        clusters=_cluster_rows(result, labels, probability, certainty),
         doubtful=doubtful,
         not_shown=np.flatnonzero(~shown),
         workers=worker_rows(whole or table, _labels_in_table(labels, item_in_run), seconds or {}, run, left_out),
@@ -213,7 +217,7 @@ def _positions_of_items(items: NDArray[np.int64], n_items: int) -> tuple[NDArray
 
 
 def _cluster_rows(
-    result: FitResult, labels: NDArray[np.int64], probability: NDArray[np.float64]
+    result: FitResult, labels: NDArray[np.int64], probability: NDArray[np.float64], certainty: NDArray[np.float64]
 ) -> tuple[ClusterRow, ...]:
     rows = []
     for k in range(len(result.means)):
@@ -229,7 +233,7 @@ def _cluster_rows(
                 number=k + 1,
                 mean_probability=float(probability[members].mean()),
                 items=members,
-                doubtful=int((probability[members] < DOUBTFUL_BELOW).sum()),
+                doubtful=int((certainty[members] < DOUBTFUL_BELOW).sum()),
                 centre=(float(result.fisher[members, 0].mean()), float(result.fisher[members, 1].mean())),
             )
         )

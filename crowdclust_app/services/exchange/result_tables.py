@@ -20,7 +20,8 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.domain.stages import category_path
 from crowdclust_app.services.campaign.left_out import Exclusions
-from crowdclust_app.services.fits.results import FitResult, entropy_bits
+from crowdclust_app.services.fits.parts import parts_of
+from crowdclust_app.services.fits.results import FitResult, chances_of, entropy_bits
 from crowdclust_app.services.stages.leaf_clusters import LeafCluster
 from crowdclust_app.services.workers.worker_rows import worker_rows
 
@@ -89,7 +90,7 @@ class Fitted:
 
 
 def heldout_of_workers(fitted: Fitted) -> dict[str, float]:
-    """Log-likelihood of a held-out pair label, in nats, of every worker who has one."""
+    """Log-likelihood of a held-out decision, in nats, of every worker who has one; a pair label's with the bound."""
     values = fitted.result.heldout_workers
     if values is None:
         return {}
@@ -126,15 +127,17 @@ def result_tables(
     """
     result, names = fitted.result, fitted.item_names
     dimensions = result.positions.shape[1]
-    yield Table(
-        "clusters.csv",
-        CLUSTER_COLUMNS,
-        _cluster_rows(fitted, table, paths, verified or {}, categories or {}, leaves or {}),
-    )
+    header: tuple[str, ...] = CLUSTER_COLUMNS
+    rows = _cluster_rows(fitted, table, paths, verified or {}, categories or {}, leaves or {})
+    parts = parts_of(table)
+    if parts.max(initial=-1) > 0:
+        header = (*CLUSTER_COLUMNS, "part")
+        rows = ((*row, part + 1 or None) for row, part in zip(rows, parts.tolist(), strict=True))
+    yield Table("clusters.csv", header, rows)
     yield Table("membership.csv", MEMBERSHIP_COLUMNS, _membership_rows(result, names))
     axes = range(1, dimensions + 1)
-    header = ("item", *(f"x{d}" for d in axes), *(f"sd{d}" for d in axes), "fisher1", "fisher2")
-    yield Table("embedding.csv", header, _embedding_rows(result, names))
+    columns = ("item", *(f"x{d}" for d in axes), *(f"sd{d}" for d in axes), "fisher1", "fisher2")
+    yield Table("embedding.csv", columns, _embedding_rows(result, names))
     if result.answered.any():
         yield Table("confusion.csv", CONFUSION_COLUMNS, _confusion_rows(fitted, worker_label))
 
@@ -161,7 +164,7 @@ def worker_table(
     worker_label
         How a worker is written.
     heldout
-        Log-likelihood of a held-out pair label in nats, by worker's name, of those who have one.
+        Log-likelihood of a held-out decision in nats, by worker's name, of those who have one.
     left_out
         What runs leave out: it is in the table, and in the flags.
     """
@@ -202,8 +205,8 @@ def _cluster_rows(
     result = fitted.result
     number_of = {name: number for number, name in enumerate(fitted.item_names)}
     labels = fitted.labels_in(table)
-    probabilities = np.clip(result.responsibilities, 0.0, 1.0)
-    entropy = entropy_bits(probabilities)
+    probabilities = chances_of(result)
+    entropy = entropy_bits(np.clip(result.responsibilities, 0.0, 1.0))
     for name, label, times in zip(table.item_names, labels.tolist(), table.times_shown.tolist(), strict=True):
         leaf = leaves.get(name)
         if leaf is not None:
@@ -221,8 +224,9 @@ def _cluster_rows(
 
 
 def _membership_rows(result: FitResult, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    chances = chances_of(result)
     for number in np.flatnonzero(result.shown).tolist():
-        for cluster, probability in enumerate(result.responsibilities[number].tolist(), start=1):
+        for cluster, probability in enumerate(chances[number].tolist(), start=1):
             yield names[number], cluster, probability
 
 

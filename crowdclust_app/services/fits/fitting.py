@@ -19,7 +19,7 @@ from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.services.fits.baselines import fit_baseline
 from crowdclust_app.services.fits.progress import Sweeps, reporter
 from crowdclust_app.services.fits.resources import workforce
-from crowdclust_app.services.fits.results import FitResult
+from crowdclust_app.services.fits.results import FitDiagnostics, FitResult
 from crowdclust_app.services.fits.stability import cluster_stability
 from crowdclust_app.services.fits.summary import summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -97,7 +97,14 @@ def fit_table(
         seconds=seconds,
         heldout=model.heldout_,
         stability=stability,
-        n_unchanged=model.n_unchanged_,
+        diagnostics=FitDiagnostics(
+            n_unchanged=model.n_unchanged_,
+            label_weight=model.label_weight_,
+            too_little=model.too_little_,
+            continuous=model.continuous_,
+            fold_agreement=model.fold_agreement_,
+            more_sets=model.more_sets_,
+        ),
     )
     return replace(result, summary=summary)
 
@@ -110,7 +117,8 @@ def compile_kernels() -> None:
     )
     quick: dict[str, Any] = {"dimensions": 2, "n_starts": 2, "layer_rounds": 2, "max_iterations": 2, "folds": 2}
     with no_convergence_warning():
-        Crowdclustering.as_published(**quick, worker_prior="shared").fit(toy)
+        for clusters in ("bound", "heldout"):
+            Crowdclustering.as_published(**quick, worker_prior="shared", n_clusters=clusters).fit(toy)
 
 
 def _result(
@@ -152,4 +160,5 @@ def _result(
         heldout_workers=None if scores is None else scores.loglik,
         heldout_figures=None if scores is None else np.column_stack(astuple(scores)),
         start_traces=start_traces,
+        probability=model.probability_,
     )

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.inference.crowdclustering import Snapshot
-from crowdclust_app.inference.crowdclustering.selection.choosing import planned_fits
+from crowdclust_app.inference.crowdclustering.selection.bound_choice import planned_fits
+from crowdclust_app.inference.crowdclustering.selection.partitioning import CANDIDATES, FOLDS, PROBABILITIES
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 _PHASES = {"layers": "finding positions", "mixture": "finding clusters", "joint": "refining"}
+_HELD_OUT = "heldout"
+# Steps of the search for clusters: how far each phase of it gets, in percent of the whole search.
+_SEARCH = {FOLDS: (0, 70), CANDIDATES: (70, 85), PROBABILITIES: (85, 100)}
+SEARCH_PHASES = (*_SEARCH, _HELD_OUT)
+"""Phases before the first start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +28,14 @@ class FitProgress(ProgressReport):
     start, starts
         Which start is running, counted from 1, of how many.
     phase
-        `layers`, `mixture` or `joint`; or, before the first start, `heldout`: then `start` and `starts` count the fits
-        to all but some responses.
+        `layers`, `mixture` or `joint`; before the first start `folds`, `candidates` and `probabilities`, whose steps
+        `start` and `starts` count, or `heldout`: then they count the fits to all but some responses.
     iteration
         Sweep of that phase.
     bound
         The bound now; monotone inside a phase only.
     clusters
-        Clusters now; while responses are held out, those that are tried, 0 in between.
+        Clusters now, 0 while there are none.
     seconds
         Since the fit began.
     """
@@ -80,14 +86,21 @@ def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1)
         return None
 
     sweeps = settings.layer_rounds + settings.max_iterations
-    planned = planned_fits(settings.folds, settings.label_weight == "auto", settings.dimensions == "auto")
-    ahead = planned * settings.layer_rounds if settings.folds else 0
+    if settings.n_clusters == "bound":
+        planned = planned_fits(settings.folds, settings.label_weight == "auto", settings.dimensions == "auto")
+        ahead = planned * settings.layer_rounds if settings.folds else 0
+    else:
+        ahead = _SEARCH[PROBABILITIES][1]
 
-    fits = _Counter(settings.layer_rounds, at_once)
+    fits, searched = _Counter(settings.layer_rounds, at_once), _Counter(ahead, 1)
     starts = _Counter(sweeps, at_once)
 
     def done(snapshot: Snapshot) -> int:
-        if snapshot.phase == "heldout":
+        if snapshot.phase in _SEARCH:
+            begin, end = _SEARCH[snapshot.phase]
+            # folds begin anew where more clusters have to be tried
+            return searched.count(1, begin + (end - begin) * snapshot.start // max(snapshot.starts, 1))
+        if snapshot.phase == _HELD_OUT:
             return min(fits.count(snapshot.start, snapshot.iteration), ahead)
         before = 0 if snapshot.phase == "layers" else settings.layer_rounds
         within = snapshot.iteration if snapshot.phase != "mixture" else 0
@@ -114,9 +127,14 @@ def reporter(settings: FitSettings, progress: Progress | None, at_once: int = 1)
 
 def _in_words(snapshot: Snapshot) -> str:
     """How far a fit has come, in one line."""
-    if snapshot.phase == "heldout" and snapshot.clusters:
-        return f"holding responses out, fit {snapshot.start}, clusters tried: {snapshot.clusters}"
-    if snapshot.phase == "heldout":
+    steps = f"{snapshot.start} of {snapshot.starts}"
+    if snapshot.phase == FOLDS:
+        return f"choosing the number of clusters, fold {steps}"
+    if snapshot.phase == CANDIDATES:
+        return f"finding clusters in all responses, {snapshot.clusters} so far"
+    if snapshot.phase == PROBABILITIES:
+        return f"drawing responses anew for probabilities, {steps}"
+    if snapshot.phase == _HELD_OUT:
         return f"holding responses out, fit {snapshot.start} of at most {snapshot.starts}, sweep {snapshot.iteration}"
     found = "" if snapshot.phase == "layers" else f", {snapshot.clusters} clusters"
     return (
@@ -140,7 +158,7 @@ class Sweeps:
 
     def __call__(self, snapshot: Snapshot) -> None:
         """Note one sweep."""
-        if snapshot.phase != "heldout":
+        if snapshot.phase not in SEARCH_PHASES:
             self._kept.append((snapshot.start, snapshot.phase, float(snapshot.bound), int(snapshot.clusters)))
         if self._listener is not None:
             self._listener(snapshot)

@@ -53,11 +53,13 @@ def worthwhile_processes(table: ResponseTable, settings: FitSettings, threads: i
         How many may work at once.
     """
     labels = table.n_pair_labels
-    tasks = max(settings.n_starts, settings.folds)
+    # with the bound responses are held out from whole fits
+    folds = settings.folds if settings.n_clusters == "bound" else 0
+    tasks = max(settings.n_starts, folds)
     if threads < 2 or tasks < 2 or labels > MOST_LABELS:
         return 0
     of_starts = settings.n_starts * (settings.layer_rounds + settings.max_iterations)
-    sweeps = of_starts + settings.folds * settings.layer_rounds
+    sweeps = of_starts + folds * settings.layer_rounds
     if labels * sweeps * LABEL_NS * 1e-9 < LEAST_SECONDS:
         return 0
     each = PROCESS_BYTES + POSITION_BYTES * len(table.items)

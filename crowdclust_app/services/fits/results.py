@@ -53,11 +53,14 @@ class FitResult:
     answered : ndarray of bool, shape (J,)
         Workers with responses; the others have no confusion matrix to show.
     heldout_workers : ndarray of shape (J,), or None
-        Predictive log-likelihood a held-out pair label by worker, in nats; NaN where there was none.
+        Predictive log-likelihood a held-out decision by worker, in nats; NaN where there was none. With the bound it is
+        a held-out pair label's.
     heldout_figures : ndarray of shape (J, 9), or None
         All that held-out responses say of the workers: the fields of `WorkerScores` in their order.
     start_traces : tuple of (start, phase, bound, clusters)
         Every sweep of every start, counted from 1, in order.
+    probability : ndarray of shape (N,), or None
+        Chance that the item goes with another member of its cluster; None where that is the cluster's probability.
     summary
         The figures of `crowdclust fit --json` (docs/files.md).
     """
@@ -87,7 +90,36 @@ class FitResult:
     heldout_workers: NDArray[np.float64] | None = None
     start_traces: tuple[tuple[int, str, float, int], ...] = ()
     heldout_figures: NDArray[np.float64] | None = None
+    probability: NDArray[np.float64] | None = None
     summary: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FitDiagnostics:
+    """What a fit says of itself beside its result.
+
+    Parameters
+    ----------
+    n_unchanged
+        Joint iterations at the end in which no item changed its cluster.
+    label_weight
+        How much a pair label counted; None for the one that was asked for.
+    too_little, more_sets
+        Whether there are too few answers to tell clusters from none, and about how many more responses would tell.
+    continuous, fold_agreement
+        Whether items lie without gaps, and how alike the partitions of different responses are (mean adjusted Rand
+        index).
+    """
+
+    n_unchanged: int = 0
+    label_weight: float | None = None
+    too_little: bool = False
+    more_sets: int = 0
+    continuous: bool = False
+    fold_agreement: float = 1.0
+
+
+NOTHING_SAID = FitDiagnostics()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +204,24 @@ def entropy_bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     positive = np.where(probabilities > 0, probabilities, 1.0)
     entropy: NDArray[np.float64] = np.abs((probabilities * np.log2(positive)).sum(axis=1))
     return entropy
+
+
+def chances_of(result: FitResult) -> NDArray[np.float64]:
+    """Probabilities of the clusters as they are shown: responsibilities where no `probability` is known.
+
+    Returns
+    -------
+    ndarray of shape (N, K)
+        A row has 1 at most; what it lacks is the chance that the item goes with none of the clusters.
+    """
+    chances = np.clip(result.responsibilities, 0.0, 1.0)
+    if result.probability is None:
+        return np.asarray(chances)
+    own = chances[np.arange(len(chances)), np.maximum(result.labels, 1) - 1]
+    scale = np.where(result.labels > 0, result.probability / np.maximum(own, 1e-12), 1.0)
+    return np.asarray(chances * scale[:, None])
+
+
+def heldout_unit(summary: Mapping[str, Any]) -> str:
+    """What the held-out figures of a run are about: "decision" or "pair label", which those of earlier versions are."""
+    return str(summary.get("heldout_unit") or "pair label")

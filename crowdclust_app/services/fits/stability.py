@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering import Crowdclustering
-from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
+from crowdclust_app.inference.crowdclustering.model.parallel import no_check
+from crowdclust_app.inference.crowdclustering.partitions.refitting import found_anew
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 UNSTABLE_BELOW = 0.6
 """A cluster that keeps less than this share of its items (mean best Jaccard) is called unstable (Hennig 2007)."""
-
-# Rounds of positions and workers for a drawn table: they begin where the fit ended.
-_ROUNDS = 5
 
 
 def cluster_stability(
@@ -28,7 +24,7 @@ def cluster_stability(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> tuple[float, ...]:
-    """Fit responses drawn with replacement, from where the fit ended, and see which clusters are found again.
+    """Find as many clusters in responses drawn with replacement, and see which of the fit are found again.
 
     Parameters
     ----------
@@ -39,7 +35,7 @@ def cluster_stability(
     seed
         Of the draws.
     progress, cancel
-        Told and looked at for every draw.
+        Told of every draw, and looked at often.
 
     Returns
     -------
@@ -48,32 +44,16 @@ def cluster_stability(
         either) with the cluster of the draw that is most like it; between 0 and 1. Items that a draw does not show are
         left out of that draw.
     """
-    beginning = WarmStart(
-        model.positions_,
-        model.position_variances_,
-        model.weights_,
-        model.weight_variances_,
-        model.biases_,
-        model.bias_variances_,
-    )
-    settings = replace(
-        model.fitted_settings_,
-        n_clusters=len(model.means_),
-        n_starts=1,
-        folds=0,
-        layer_rounds=_ROUNDS,
-        max_iterations=1,
-    )
+    check = cancel.check if cancel else no_check
     random = np.random.default_rng([seed, 2])
     useful = np.flatnonzero(table.sizes >= 2)
     sums, counted = np.zeros(len(model.means_)), np.zeros(len(model.means_))
     for draw in range(draws):
-        if cancel:
-            cancel.check()
+        check()
         if progress:
             progress(ProgressReport(draw, draws, f"drawing responses anew, {draw + 1} of {draws}"))
         drawn = table.take(np.sort(random.choice(useful, size=len(useful))))
-        found = refit(drawn, settings, beginning, cancel=cancel)
+        found = found_anew(drawn, len(model.means_), not model.fitted_settings_.consensus, check)
         likeness = best_jaccard(model.labels_, found, len(model.means_))
         seen = ~np.isnan(likeness)
         sums[seen] += likeness[seen]

@@ -17,9 +17,11 @@ from crowdclust_app.evaluation import metrics
 from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
 from crowdclust_app.sampling.coverage import component_labels
 from crowdclust_app.sampling.plan import design_warnings
-from crowdclust_app.services.fits.results import FitResult
+from crowdclust_app.services.fits.parts import joining_sets, parts_of
+from crowdclust_app.services.fits.results import NOTHING_SAID, FitDiagnostics, FitResult
 from crowdclust_app.services.fits.verdicts import (
     choice_sentence,
+    continuous_sentence,
     convergence_sentence,
     label_weight_sentence,
     lost_clusters_sentence,
@@ -27,11 +29,16 @@ from crowdclust_app.services.fits.verdicts import (
     stability_sentences,
     structure,
     structure_sentence,
+    too_little_sentence,
     worker_sentences,
 )
 
 # Starts that end within this share of the best bound count as the same result.
 _SAME_BOUND = 1e-3
+# Names of items that a sentence lists; more are counted.
+_NAMES = 5
+NOT_TO_BE_MISSED = ("Too few answers", "No structure", "The items lie", "The design falls", "Outside the largest part")
+"""How the sentences begin that are among a summary's warnings."""
 
 
 def summarise(
@@ -42,7 +49,7 @@ def summarise(
     sentences: Sequence[str] | None = None,
     heldout: HeldOut | None = None,
     stability: Sequence[float] | None = None,
-    n_unchanged: int = 0,
+    diagnostics: FitDiagnostics = NOTHING_SAID,
 ) -> dict[str, Any]:
     """Collect the figures of one fit.
 
@@ -62,8 +69,8 @@ def summarise(
         What held-out responses say of the fit.
     stability
         Of each cluster, where it was asked for (`stability.cluster_stability`).
-    n_unchanged
-        Joint iterations at the end in which no item changed its cluster.
+    diagnostics
+        What the fit says of itself beside the result.
 
     Returns
     -------
@@ -71,13 +78,18 @@ def summarise(
         Plain JSON values with the keys of docs/files.md; null where a key does not apply.
     """
     sizes = np.bincount(result.labels[result.labels > 0])[1:]
+    found, parts = int(np.count_nonzero(sizes)), parts_of(table)
+    joining = joining_sets(table, parts, result.labels, result.responsibilities)
+    # who asks for one cluster does not look for structure
+    asked_for_one = settings.get("clusters") == 1
+    told = verdicts(table, settings, result, heldout, diagnostics) if sentences is None else sentences
     return {
         "method": settings["method"],
         "items": table.n_items,
         "workers": len(np.unique(table.worker_of_response)),
         "responses": table.n_responses,
         "pair_labels": table.n_pair_labels,
-        "clusters": int(np.count_nonzero(sizes)),
+        "clusters": found,
         "cluster_sizes": [int(size) for size in sizes if size],
         "bound": result.bound,
         "iterations": result.n_iterations,
@@ -85,14 +97,17 @@ def summarise(
         "starts": [float(bound) for bound in result.start_bounds],
         "entropy_bits": float(result.entropy_bits),
         **_heldout_figures(heldout),
-        # who asks for one cluster does not look for structure
-        "structure": None if settings.get("clusters") == 1 else structure(heldout, int(np.count_nonzero(sizes))),
+        "structure": None if asked_for_one or diagnostics.too_little else structure(heldout, found),
+        "too_little": diagnostics.too_little,
+        "continuous": diagnostics.continuous,
+        "parts": int(parts.max(initial=-1)) + 1,
+        "sets_to_add": diagnostics.more_sets or len(joining) or None,
+        "joining_sets": [[table.item_names[item] for item in items] for items in joining] or None,
+        "expected_calibration_error": None,
         # one cluster of all items is found again whatever the responses are
         "stability": None if stability is None or len(stability) < 2 else [round(value, 4) for value in stability],
-        "verdicts": [
-            *(verdicts(table, settings, result, heldout, n_unchanged) if sentences is None else sentences),
-            *stability_sentences(stability),
-        ],
+        "verdicts": [*told, *stability_sentences(stability)],
+        "warnings": [sentence for sentence in told if sentence.startswith(NOT_TO_BE_MISSED)],
         "settings": dict(settings),
         "seconds": round(seconds, 3),
         "peak_memory_mb": peak_memory_mb(),
@@ -110,9 +125,12 @@ def _heldout_figures(heldout: HeldOut | None) -> dict[str, Any]:
         "heldout_gain": "gain",
         "heldout_gain_se": "gain_se",
     }
-    scored = heldout is not None and heldout.pairs > 0
+    scored = heldout is not None and heldout.scored > 0
     found = {key: getattr(heldout, name) if scored else None for key, name in keys.items()}
-    figures = {key: value if value is not None and math.isfinite(value) else None for key, value in found.items()}
+    figures: dict[str, Any] = {
+        key: value if value is not None and math.isfinite(value) else None for key, value in found.items()
+    }
+    figures["heldout_unit"] = None if heldout is None else heldout.unit
     if heldout is None:
         return {**figures, "chosen": None, "tried": None, "clusters_tried": None}
     chosen = {
@@ -134,13 +152,13 @@ def verdicts(
     settings: Mapping[str, Any],
     result: FitResult,
     heldout: HeldOut | None = None,
-    n_unchanged: int = 0,
+    diagnostics: FitDiagnostics = NOTHING_SAID,
 ) -> tuple[str, ...]:
     """Say in full sentences how far a fit can be trusted.
 
     Parameters
     ----------
-    table, settings, result, heldout, n_unchanged
+    table, settings, result, heldout, diagnostics
         As in `summarise`.
 
     Returns
@@ -150,19 +168,28 @@ def verdicts(
         cannot answer, the label weight, workers who sort oddly.
     """
     sentences = [
-        convergence_sentence(settings, result.n_iterations, result.converged, result.lower_bounds, n_unchanged),
+        convergence_sentence(
+            settings, result.n_iterations, result.converged, result.lower_bounds, diagnostics.n_unchanged
+        ),
         _about_starts(result.start_bounds),
     ]
     found = len(result.means)
-    if settings.get("folds", 0) and (found > 1 or structure(heldout) is None):
-        sentences.append(structure_sentence(heldout))
-    if found == 1:
-        sentences.append(one_cluster_sentence(settings, heldout))
+    if diagnostics.too_little:
+        sentences.append(too_little_sentence(diagnostics.more_sets))
+        if heldout is None and settings.get("folds", 0):
+            sentences.append(structure_sentence(None))
+    else:
+        if settings.get("folds", 0) and (found > 1 or structure(heldout) is None):
+            sentences.append(structure_sentence(heldout))
+        if found == 1:
+            sentences.append(one_cluster_sentence(settings, heldout))
+    if diagnostics.continuous:
+        sentences.append(continuous_sentence(diagnostics.fold_agreement))
     sentences.append(choice_sentence(settings, heldout, result.means.shape[1]))
     if found > 1:
         sentences.append(lost_clusters_sentence(settings, heldout, found))
     sentences.extend(design_sentences(table))
-    weight = heldout.label_weight if heldout is not None else settings["label_weight"]
+    weight = settings["label_weight"] if diagnostics.label_weight is None else diagnostics.label_weight
     sentences.append(label_weight_sentence(1.0 if weight == "auto" else weight))
     sentences.extend(worker_sentences(table, result.labels))
     return tuple(sentence for sentence in sentences if sentence)
@@ -170,8 +197,16 @@ def verdicts(
 
 def design_sentences(table: ResponseTable) -> tuple[str, ...]:
     """What the responses cannot answer, whatever the method: parts that nothing joins, items never shown."""
-    parts = component_labels(table.n_items, table.response_ptr, table.items)
-    return tuple(design_warnings(parts, table.times_shown, table.n_items, todo="let some HITs join the parts"))
+    labels = component_labels(table.n_items, table.response_ptr, table.items)
+    sentences = list(design_warnings(labels, table.times_shown, table.n_items, todo="let some HITs join the parts"))
+    parts = parts_of(table)
+    if parts.max(initial=-1) > 0:
+        small = np.flatnonzero(parts > 0)
+        small = small[np.argsort(-parts[small], kind="stable")]
+        names = ", ".join(table.item_names[item] for item in small[:_NAMES])
+        more = f" and {len(small) - _NAMES:,} more" if len(small) > _NAMES else ""
+        sentences.insert(1, f"Outside the largest part are {names}{more}; no cluster spans two parts.")
+    return tuple(sentences)
 
 
 def compare_with_truth(

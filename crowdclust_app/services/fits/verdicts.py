@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.response_table import ResponseTable
-from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut
+from crowdclust_app.inference.crowdclustering.selection.heldout import DECISION, HeldOut
 from crowdclust_app.services.fits.stability import UNSTABLE_BELOW
 from crowdclust_app.services.workers.worker_rows import ALL_APART, ONE_GROUP, RANDOM, worker_rows
 
 # A gain of fewer standard errors than this is none.
 _SURE = 2.0
-# As shares of the log-loss without clusters: what clusters gain below the first is nothing, however sure it is, and
-# below the second too little to be of use.
-_NOTHING, _LITTLE = 0.01, 0.05
+# As shares of a pair label's log-loss without clusters: what clusters gain below the first is nothing, however sure it
+# is, and below the second too little to be of use. Of a decision, in nats, what is too little.
+_NOTHING, _LITTLE, _LITTLE_OF_A_DECISION = 0.01, 0.05, 0.1
 NO_STRUCTURE, TRACE, STRUCTURE = "none", "trace", "found"
 # Iterations without a change of clusters after which they are settled.
 _SETTLED = 10
@@ -35,51 +35,75 @@ _OF_WORKERS = (
 def structure(heldout: HeldOut | None, found: int | None = None) -> str | None:
     """How much clusters help to predict held-out responses: `NO_STRUCTURE`, `TRACE` or `STRUCTURE`.
 
-    They are held against the best prediction without clusters, which has a rate of "same" for each worker and is
-    shrunk as they are. None where nothing was predicted.
+    They are held against the prediction without clusters, which is shrunk as they are. None where nothing was
+    predicted.
 
     Parameters
     ----------
     heldout
         What held-out responses say of the fit.
     found
-        How many clusters it has: one is no structure, whatever the fits to the folds made of theirs.
+        How many clusters it has: one is no structure.
     """
-    if heldout is None or not heldout.pairs:
+    if heldout is None or not heldout.scored:
         return None
-    if found == 1:
+    if found == 1 or not heldout.gain > _SURE * heldout.gain_se:
         return NO_STRUCTURE
+    if heldout.unit == DECISION:
+        return STRUCTURE if heldout.gain >= _LITTLE_OF_A_DECISION else TRACE
     share = heldout.gain / max(-heldout.base_loglik, 1e-9)
-    if not heldout.gain > _SURE * heldout.gain_se or share < _NOTHING:
-        return NO_STRUCTURE
-    return TRACE if share < _LITTLE else STRUCTURE
+    return NO_STRUCTURE if share < _NOTHING else TRACE if share < _LITTLE else STRUCTURE
 
 
 def structure_sentence(heldout: HeldOut | None) -> str:
-    """Whether held-out responses are predicted better than by one base rate a worker."""
+    """Whether held-out responses are predicted better than without clusters."""
     if heldout is None:
         return "No response could be held out, so nothing says how well the clusters predict what they have not seen."
     found = structure(heldout)
     if found is None:
         return "No two items of a held-out response are in the others too, so nothing could be predicted."
     # z: no minus before zeros
-    figures = f"{heldout.loglik:z.3f} nats a pair label against {heldout.base_loglik:z.3f}"
+    figures = f"{heldout.loglik:z.3f} nats a {heldout.unit} against {heldout.base_loglik:z.3f}"
+    base = "all items in one cluster" if heldout.unit == DECISION else "one base rate a worker"
     if found == NO_STRUCTURE:
         return (
-            "No structure found: held-out responses are predicted no better by the clusters than by one base rate a "
-            f"worker ({figures})."
+            f"No structure found: held-out responses are predicted no better by the clusters than by {base} "
+            f"({figures})."
         )
-    share = heldout.gain / -heldout.base_loglik
     figures += f", standard error of the difference {heldout.gain_se:.3f}"
     if found == TRACE:
         return (
             "No structure found that is of use: held-out responses are predicted hardly better by the clusters than "
-            f"by one base rate a worker ({figures}). The {share:.1%} that they gain are more than chance, so there is "
-            "a trace of structure; expect many items in the wrong cluster, and collect more responses."
+            f"by {base} ({figures}). What they gain is more than chance, so there is a trace of structure; expect many "
+            "items in the wrong cluster, and collect more responses."
         )
     return (
-        f"There is structure: held-out responses are predicted better by the clusters than by one base rate a worker "
-        f"({figures}); {heldout.accuracy:.1%} of their pairs are predicted rightly."
+        f"There is structure: held-out responses are predicted better by the clusters than by {base} "
+        f"({figures}); {heldout.accuracy:.1%} of their {heldout.unit}s are predicted rightly."
+    )
+
+
+def too_little_sentence(more_sets: int) -> str:
+    """That there are too few answers, and about how many more would do."""
+    sets = "1 more set" if more_sets == 1 else f"{more_sets:,} more sets"
+    return (
+        f"Too few answers to tell: about {sets} would have to be sorted before clusters can be told from chance, by "
+        "other people too."
+    )
+
+
+def continuous_sentence(agreement: float) -> str:
+    """That items lie without gaps.
+
+    Parameters
+    ----------
+    agreement
+        Mean adjusted Rand index of partitions of different responses.
+    """
+    return (
+        "The items lie on a line or in a plane without gaps: there are no kinds to be told apart, and where one "
+        f"cluster ends and the next begins is arbitrary (partitions of different responses agree to {agreement:.2f}; "
+        "1 is the same, 0 what chance gives)."
     )
 
 
@@ -92,12 +116,12 @@ def one_cluster_sentence(settings: Mapping[str, Any], heldout: HeldOut | None) -
         return "All items are in one cluster, the only one that was asked for."
     if isinstance(wanted, int) or chosen > 1:
         return f"All items are in one cluster: of {chosen or wanted} clusters the fit found items for no other."
-    if wanted == "bound" or heldout is None:
+    if wanted == "bound":
         return "All items are in one cluster: the bound of the fit favours no more."
-    if not heldout.pairs:
+    if heldout is None:
+        return "All items are in one cluster: no response could be held out that would speak for more."
+    if not heldout.scored:
         return "All items are in one cluster: nothing could be predicted that would speak for more."
-    if len(heldout.by_clusters) < 2:
-        return "All items are in one cluster: there are too few items to try more."
     return (
         "No structure found: all items are in one cluster, because no larger number of clusters predicted held-out "
         "responses better by enough to count."
@@ -150,18 +174,16 @@ def choice_sentence(settings: Mapping[str, Any], heldout: HeldOut | None, dimens
         Of the fit.
     """
     chosen = []
-    if settings.get("clusters") == "heldout":
-        chosen.append(
-            "as many clusters as the bound favours" if heldout is None else _counted(heldout.clusters, "cluster")
-        )
-    if settings.get("label_weight") == "auto":
+    if settings.get("clusters") == "heldout" and heldout is not None:
+        chosen.append(_counted(heldout.clusters, "cluster"))
+    if settings.get("clusters") == "bound" and settings.get("label_weight") == "auto":
         chosen.append(f"label weight {1.0 if heldout is None else heldout.label_weight:g}")
-    if settings.get("dimensions") == "auto":
+    if settings.get("clusters") == "bound" and settings.get("dimensions") == "auto":
         chosen.append(_counted(dimensions, "dimension"))
     if not chosen:
         return ""
     listed = chosen[0] if len(chosen) == 1 else f"{', '.join(chosen[:-1])} and {chosen[-1]}"
-    if heldout is None or not heldout.pairs:
+    if heldout is None or not heldout.scored:
         return f"Nothing was chosen by held-out responses; the program's own settings were taken: {listed}."
     folds = "1 fold" if heldout.folds == 1 else f"{heldout.folds} folds"
     return f"Chosen by held-out responses, {folds}: {listed}."
@@ -200,7 +222,7 @@ def label_weight_sentence(weight: float) -> str:
     """How much a pair label counted."""
     if weight == 1:
         return "Every pair label counts in full (label weight 1), as in the paper."
-    return f"Every pair label counts {weight:g} (label weight), because the labels of one HIT are not independent."
+    return f"Every pair label counts {weight:.3g} (label weight), because the labels of one HIT are not independent."
 
 
 def _counted(number: int, what: str) -> str:

@@ -17,7 +17,7 @@ from crowdclust_app.domain.stages import StageInfo, category_path
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_table
 from crowdclust_app.services.clusters.categories import Categories, read_categories
-from crowdclust_app.services.fits.results import Run, entropy_bits
+from crowdclust_app.services.fits.results import Run, chances_of, entropy_bits
 from crowdclust_app.services.fits.run_store import load_run, run_list
 from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.services.verify.verdicts import verified_items
@@ -138,8 +138,8 @@ def _own_leaves(campaign: Campaign, run: Run, cancel: CancelToken | None) -> dic
     known = read_categories(campaign, run.number, result.responsibilities.shape[1])
     places = _places(run, known)
     labels = np.where(result.shown, result.labels, 0)
-    probabilities = np.clip(result.responsibilities, 0.0, 1.0)
-    entropy = entropy_bits(probabilities)
+    probabilities = chances_of(result)
+    entropy = entropy_bits(np.clip(result.responsibilities, 0.0, 1.0))
     table = read_table(campaign, run.stage)
     times = dict(zip(table.item_names, table.times_shown.tolist(), strict=True))
     verified = verified_items(campaign, run, cancel)

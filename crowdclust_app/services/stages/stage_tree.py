@@ -198,7 +198,7 @@ def _categories_of(campaign: Campaign, view: RunView) -> tuple[CategoryNode, ...
 def _category(view: RunView, known: Categories, together: tuple[int, ...], items: NDArray[np.int64]) -> CategoryNode:
     here = np.isin(view.labels[items], together)
     sure = np.where(here, np.nan_to_num(view.probability[items]), -1.0)
-    inside = view.probability[items[here]]
+    inside, certain = (values[items[here]] for values in (view.probability, view.certainty))
     return CategoryNode(
         place=together[0],
         clusters=together,
@@ -206,7 +206,7 @@ def _category(view: RunView, known: Categories, together: tuple[int, ...], items
         path=category_path(view.run.stage, together[0]),
         items=items[np.lexsort((items, -np.round(sure, 6)))],
         mean_probability=float(inside.mean()) if len(inside) else None,
-        doubtful=int((inside < DOUBTFUL_BELOW).sum()),
+        doubtful=int((certain < DOUBTFUL_BELOW).sum()),
     )
 
 

@@ -1,10 +1,9 @@
-"""What the clusters of a run would be without one worker: a warm fit again, with everybody and without."""
+"""What the clusters of a run would be without one worker: its items moved on, with everybody and without."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +14,10 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import METHODS
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.metrics import variation_of_information
-from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot
-from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings, resolved
-from crowdclust_app.inference.crowdclustering.model.warm_start import WarmStart, refit
-from crowdclust_app.services.fits.fitting import compile_kernels
+from crowdclust_app.inference.crowdclustering.model.parallel import no_check
+from crowdclust_app.inference.crowdclustering.partitions.refitting import moved_on
 from crowdclust_app.services.fits.results import Run
 from crowdclust_app.services.progress_report import Progress, ProgressReport
-
-Floats = NDArray[np.float64]
-# The bound need not stand as still as at the end of a run to say where items belong.
-_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +69,9 @@ def can_leave_out(run: Run) -> bool:
 def without_worker(
     run: Run, table: ResponseTable, worker: str, progress: Progress | None = None, cancel: CancelToken | None = None
 ) -> WithoutWorker:
-    """Fit again from where the run ended, once with all responses and once without this worker's.
+    """Move the run's items on, once by all responses and once without this worker's.
 
-    Both are fitted, so that what the worker changes is not mistaken for what a few more sweeps change.
+    Both are done, so that what the worker changes is not mistaken for what responses since the run change.
 
     Parameters
     ----------
@@ -89,7 +82,7 @@ def without_worker(
     worker
         Whom to leave out.
     progress, cancel
-        Told and looked at every sweep.
+        Told of each of the two, and looked at often.
 
     Raises
     ------
@@ -108,24 +101,14 @@ def without_worker(
     others = table.take(np.flatnonzero(~own))
     if not others.n_pair_labels:
         raise UserError(f"nobody but {worker} has sorted anything", todo="collect more responses first")
-    settings, beginning = _settings(run), _beginning(run, table)
-    compile_kernels()
-    sweeps = settings.layer_rounds + settings.max_iterations
-    total = 2 * sweeps
-
-    def report(before: int, what: str) -> Callable[[Snapshot], None]:
-        def listen(snapshot: Snapshot) -> None:
-            if progress:
-                done = snapshot.iteration if snapshot.phase == "layers" else settings.layer_rounds
-                done += snapshot.iteration if snapshot.phase == "joint" else 0
-                progress(ProgressReport(before + min(done, sweeps), total, what))
-
-        return listen
-
+    labels = _labels(run, table)
+    individual, check = run.settings.method != "consensus", cancel.check if cancel else no_check
     found = []
-    for step, (which, words) in enumerate(((table, "Fitting with everybody"), (others, f"Fitting without {worker}"))):
-        listen = report(step * sweeps, words)
-        found.append(refit(which, settings, beginning, listen, cancel))
+    for done, (which, words) in enumerate(((table, "Fitting with everybody"), (others, f"Fitting without {worker}"))):
+        check()
+        if progress:
+            progress(ProgressReport(done, 2, words))
+        found.append(moved_on(which, labels, individual, check))
     everybody, without = found
     both = (everybody > 0) & (without > 0)
     return WithoutWorker(
@@ -152,48 +135,8 @@ def moved_items(before: NDArray[np.int64], after: NDArray[np.int64]) -> int:
     return int(len(before) - counts[rows, columns].sum())
 
 
-def _settings(run: Run) -> ResolvedSettings:
-    """What the run was fitted with, what was chosen for it included."""
-    asked, result = run.settings, run.result
-    dimensions = result.positions.shape[1]
-    chosen = result.summary.get("chosen") or {}
-    weight = chosen.get("label_weight") if asked.label_weight == "auto" else asked.label_weight
-    freedom = asked.degrees_of_freedom
-    fitted = replace(
-        asked,
-        dimensions=dimensions,
-        n_starts=1,
-        n_clusters=result.responsibilities.shape[1],
-        label_weight=float(weight or 1.0),
-        degrees_of_freedom=None if freedom is None else max(freedom, dimensions - 0.5),
-        tolerance=max(asked.tolerance, _TOLERANCE),
-        folds=0,
-    )
-    return resolved(fitted)
-
-
-def _beginning(run: Run, table: ResponseTable) -> WarmStart:
-    """The run's end for the items and workers of the table; who or what came later begins in the middle."""
-    result = run.result
-    items = _places(run.item_names, table.item_names)
-    workers = _places(run.worker_names, table.worker_names)
-    D = result.positions.shape[1]
-
-    def rows(values: Floats, places: NDArray[np.int64], otherwise: Floats) -> Floats:
-        found = np.repeat(np.asarray(otherwise, dtype=np.float64)[None], len(places), axis=0)
-        found[places >= 0] = values[places[places >= 0]]
-        return found
-
-    return WarmStart(
-        positions=rows(result.positions, items, result.mixing @ result.means),
-        position_variances=rows(result.position_variances, items, np.ones(D)),
-        weights=rows(result.weights, workers, np.eye(D)),
-        weight_variances=rows(result.weight_variances, workers, np.ones((D, D))),
-        biases=rows(result.biases, workers, np.array(0.0)),
-        bias_variances=rows(result.bias_variances, workers, np.array(1.0)),
-    )
-
-
-def _places(known: tuple[str, ...], wanted: tuple[str, ...]) -> NDArray[np.int64]:
-    number_of = {name: number for number, name in enumerate(known)}
-    return np.array([number_of.get(name, -1) for name in wanted], dtype=np.int64)
+def _labels(run: Run, table: ResponseTable) -> NDArray[np.int64]:
+    """The run's clusters for the items of the table; 0 for those that came later."""
+    number_of = {name: number for number, name in enumerate(run.item_names)}
+    places = np.array([number_of.get(name, -1) for name in table.item_names], dtype=np.int64)
+    return np.where(places >= 0, run.result.labels[places], 0)

@@ -180,7 +180,7 @@ def turns_of(
     plain = score_table(table, cluster, np.eye(K)[None])
     surprise = _surprise(table, cluster, run)
     by_worker: dict[str, list[SubmittedHit]] = {}
-    pairs, right = plain.pairs.tolist(), plain.right.tolist()
+    pairs, right = plain.counts.tolist(), plain.right.tolist()
     for response in range(table.n_responses):
         hit = table.hit_names[table.hit_of_response[response]]
         worker = table.worker_names[table.worker_of_response[response]]
@@ -223,6 +223,6 @@ def _surprise(table: ResponseTable, cluster: NDArray[np.int64], run: Run | None)
         if not np.isfinite(matrix).all():
             continue
         scores = score_table(table.take(own), cluster, matrix[None])
-        judged = scores.pairs > 0
-        surprise[own[judged]] = -scores.loglik[judged] / scores.pairs[judged]
+        judged = scores.counts > 0
+        surprise[own[judged]] = -scores.loglik[judged] / scores.counts[judged]
     return surprise

@@ -63,7 +63,7 @@ class WorkerRow:
     excluded
         Responses that the lead excluded one by one.
     over_random, over_random_se
-        By how many nats a held-out pair label is predicted better than those of a worker who does not look at the
+        By how many nats a held-out decision is predicted better than those of a worker who does not look at the
         pictures would be, and its standard error; None where nothing was held out, and in a run of one cluster.
     group
         The group of workers who share a criterion; "" for none, or where nobody looked.

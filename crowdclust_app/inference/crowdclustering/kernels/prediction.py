@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.kernels.jit import kernel
 
@@ -53,70 +51,6 @@ def score_responses(
                 total += same if together else apart
                 count += 1.0
                 if together == (same >= apart):
-                    met += 1.0
-        loglik[r] = total
-        pairs[r] = count
-        right[r] = met
-
-
-@kernel
-def score_memberships(
-    ptr: Ints,
-    items: Ints,
-    groups: Ints,
-    workers: Ints,
-    memberships: Floats,
-    rates: Floats,
-    least: float,
-    loglik: Floats,
-    pairs: Floats,
-    right: Floats,
-) -> None:
-    """Score each response where items are in clusters with some probability.
-
-    Parameters
-    ----------
-    ptr, items, groups, workers, loglik, pairs, right
-        As in `score_responses`.
-    memberships : ndarray of shape (N, K)
-        Probabilities of the clusters; pairs with an item whose first is negative are left out.
-    rates : ndarray of shape (J, K, K)
-        Probability of "same".
-    least
-        No probability of a label is nearer to 0 or 1.
-    """
-    K = memberships.shape[1]
-    most = 0
-    for r in range(len(workers)):
-        most = max(most, ptr[r + 1] - ptr[r])
-    # chance that an item goes with one of each cluster
-    chance = np.empty((most, K))
-    for r in range(len(workers)):
-        first, last, j = ptr[r], ptr[r + 1], workers[r]
-        total, count, met = 0.0, 0.0, 0.0
-        for p in range(first, last):
-            i = items[p]
-            chance[p - first, :] = 0.0
-            for k in range(K):
-                weight = memberships[i, k]
-                if weight > 0.0:
-                    for other in range(K):
-                        chance[p - first, other] += weight * rates[j, k, other]
-        for p in range(first, last):
-            if memberships[items[p], 0] < 0.0:
-                continue
-            for q in range(p + 1, last):
-                b = items[q]
-                if memberships[b, 0] < 0.0:
-                    continue
-                same = 0.0
-                for k in range(K):
-                    same += chance[p - first, k] * memberships[b, k]
-                same = min(max(same, least), 1.0 - least)
-                together = groups[p] == groups[q]
-                total += np.log(same) if together else np.log(1.0 - same)
-                count += 1.0
-                if together == (same >= 0.5):
                     met += 1.0
         loglik[r] = total
         pairs[r] = count

@@ -26,19 +26,22 @@ from crowdclust_app.inference.crowdclustering.model.data import PairLabelData, l
 from crowdclust_app.inference.crowdclustering.model.mixture import expected_weights
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.schedule import Snapshot, StartResult, one_start
-from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings, resolved
+from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings, resolved, with_dimensions
 from crowdclust_app.inference.crowdclustering.model.summary import (
     entropy_bits,
     fisher_axes,
     keep_columns,
     order_by_size,
 )
-from crowdclust_app.inference.crowdclustering.partitions.cluster_probabilities import (
-    refined_memberships,
-    usual_temperature,
+from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
+from crowdclust_app.inference.crowdclustering.selection.bound_choice import (
+    BoundValidation,
+    choose_settings,
+    planned_fits,
 )
-from crowdclust_app.inference.crowdclustering.selection.choosing import choose, planned_fits, with_choices
-from crowdclust_app.inference.crowdclustering.selection.heldout import CrossValidation, HeldOut, can_hold_out
+from crowdclust_app.inference.crowdclustering.selection.curve import Work
+from crowdclust_app.inference.crowdclustering.selection.heldout import HeldOut, can_hold_out, heldout_of
+from crowdclust_app.inference.crowdclustering.selection.partitioning import Partitioned, partition_items
 
 # What is fitted item by item, and worker by worker.
 BY_ITEM = (
@@ -47,6 +50,7 @@ BY_ITEM = (
     "shown_",
     "responsibilities_",
     "independent_responsibilities_",
+    "probability_",
     "labels_",
     "fisher_",
 )
@@ -65,33 +69,38 @@ DEFAULTS = FitSettings()
 class Crowdclustering(ClusterEstimator):
     """Find atomic clusters, and how each worker sorts them, from partial clusterings.
 
-    The defaults are the program's: what they leave open is chosen by how well held-out responses are predicted.
-    `as_published` gives the paper's settings. The constructor keeps its parameters; `fit` checks them. A fit is a
-    function of the responses, the parameters and the seed; responses, items and workers may be in any order.
+    The defaults are the program's: the partition is the one under which the responses' decisions are likeliest, into as
+    many clusters as predict held-out responses well, and positions, workers and confusion are those of a mixture with
+    one component a cluster. `as_published` gives the paper's settings. The constructor keeps its parameters; `fit`
+    checks them. A fit is a function of the responses, the parameters and the seed; responses, items and workers may be
+    in any order.
 
     Parameters
     ----------
     n_clusters : "heldout", "bound" or int
         "heldout": as many as predict held-out responses well; "bound": as many as the bound asks for, for which the
-        joint phase is tried a second time from more components. A number: that many components (the fit may leave
-        some of them without items).
+        joint phase is tried a second time from more components. A number: exactly that many clusters, or as many as
+        there are items.
     n_starts : int
-        How many starts; the first is spectral, the others random, the highest bound wins. With a number of clusters
-        those that keep the most of them come first.
+        How many starts of the search for a partition, of which the likeliest is kept, and of the fit of positions and
+        workers, of which the highest bound wins; the first is spectral, the others random.
     dimensions : "auto" or int
-        `D` of the space in which items lie; "auto": what predicts held-out responses best of 2, 4 and 6.
+        `D` of the space in which items lie; "auto": 4, and with the bound what predicts held-out responses best of 2,
+        4 and 6.
     label_weight : "auto" or float
         `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
-        less is better where placements are noisy. "auto": what predicts held-out responses best.
+        less is better where placements are noisy. "auto": 2 over the mean number of items in a response, since `M`
+        decisions give `M (M - 1) / 2` labels; with the bound what predicts held-out responses best.
     worker_prior : "shared" or "independent"
         "shared": mean and variance of the workers' prior are learnt from all of them; "independent": the paper's.
         With `consensus` there is one worker and it is always independent.
     folds : int
         Folds of the cross-validation: responses are held out to see how well the rest predicts them; 0 leaves that
-        out. Where fewer can be held out, there are fewer folds; where none can, "heldout" and "auto" mean "bound" and
-        the paper's.
+        out. Where fewer can be held out, there are fewer folds. Where none can, "heldout" takes the groups of the only
+        response for clusters, and with the bound "auto" means the paper's.
     consensus : bool
-        Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute.
+        Give all responses to one worker (Bayesian consensus); then `J` is 1 in every attribute. Clusters are those of
+        workers who do not differ.
     seed : int
         Seed of the random starts.
     weight_variance, bias_variance, position_variance : float
@@ -123,9 +132,19 @@ class Crowdclustering(ClusterEstimator):
     shown_ : ndarray of shape (N,)
         Items with at least one pair label.
     responsibilities_ : ndarray of shape (N, K)
-        Probabilities of the clusters, the largest first. An item that is not shown has `mixing_`.
+        Probabilities of the clusters, the largest first: in proportion to the chance that the item goes with another
+        member of each, over the partitions and numbers of clusters that are plausible. With the bound they are the
+        mixture's, as in the paper. An item that is not shown has `mixing_`.
+    probability_ : ndarray of shape (N,)
+        The chance itself, of the item's own cluster: with one cluster, too, it says how often two of its items go
+        together. With the bound it is the probability of the cluster.
     labels_ : ndarray of shape (N,)
         Most probable cluster, counted from 1; 0 for an item that is not shown.
+    too_little_, continuous_, more_sets_ : bool, bool, int
+        Whether there are too few answers to tell clusters from none, about how many more responses would tell (0 where
+        there are enough), and whether items lie on a line or in a plane without gaps. With the bound nothing is said.
+    fold_agreement_ : float
+        How alike the partitions of different responses are: mean adjusted Rand index of two folds.
     means_, covariances_, mixing_ : ndarray of shape (K, D), (K, D, D), (K,)
         The clusters' means, covariances `J_k / eta_k` and expected weights.
     bound_ : float
@@ -144,11 +163,8 @@ class Crowdclustering(ClusterEstimator):
         How well held-out responses are predicted, and what was chosen by them.
     dimensions_, label_weight_, fitted_settings_ : int, float, ResolvedSettings
         What was fitted with.
-    temperature_ : float
-        How much of independent decisions the labels are in `responsibilities_`; 1 where the bound says how many
-        clusters there are: there they are the mixture's, as in the paper.
     independent_responsibilities_ : ndarray of shape (N, K)
-        What the probabilities would be if every label were a decision of its own: far too sure.
+        What the probabilities would be if the partition of the other items were known for certain: far too sure.
     entropy_bits_ : float
         Mean entropy of the responsibilities of items shown, in bits.
     fisher_ : ndarray of shape (N, 2)
@@ -179,8 +195,12 @@ class Crowdclustering(ClusterEstimator):
     dimensions_: int
     label_weight_: float
     fitted_settings_: ResolvedSettings
-    temperature_: float
+    too_little_: bool
+    continuous_: bool
+    fold_agreement_: float
+    more_sets_: int
     independent_responsibilities_: Floats
+    probability_: Floats
     entropy_bits_: float
     fisher_: Floats
     confusion_: Floats
@@ -272,7 +292,7 @@ class Crowdclustering(ClusterEstimator):
         ... }
         >>> model = Crowdclustering(n_clusters=2, n_starts=1, dimensions=2, label_weight=1.0, folds=0)
         >>> model.fit_predict(columns).tolist()
-        [1, 1, 2, 2]
+        [2, 2, 1, 1]
         """
         table = as_response_table(responses)
         asked = self._settings()
@@ -282,25 +302,37 @@ class Crowdclustering(ClusterEstimator):
         began = time.perf_counter()
         parallel = parallel or Parallel()
         parallel = parallel if cancel is None else replace(parallel, check=cancel.check)
-        heldout = self._hold_out(order.table, asked, began, progress, cancel, parallel)
-        settings = with_choices(settings, heldout)
+        if asked.n_clusters == "bound":
+            clusters, partition = None, None
+            heldout = self._hold_out(order.table, asked, began, progress, cancel, parallel)
+            if heldout is not None:
+                settings = with_dimensions(settings, heldout.dimensions)
+                settings = replace(settings, label_weight=heldout.label_weight)
+        else:
+            if asked.label_weight == AUTO:
+                settings = replace(settings, label_weight=decisions_a_label(labels))
+            clusters = self._find_clusters(order.table, settings, began, progress, parallel)
+            heldout = heldout_of(clusters, settings, order.table.n_workers)
+            settings = replace(settings, n_clusters=clusters.n_clusters)
+            partition = clusters.partition[labels.shown]
         best: StartResult | None = None
         bounds: list[float] = []
-        # with a number of clusters the first start settles the scale for all
-        for starts in self._rounds(settings):
+        # with clusters the first start settles the scale for all
+        everything = range(1, settings.n_starts + 1)
+        for starts in (everything,) if partition is None else (everything[:1], everything[1:]):
             incumbent_bounds = [] if best is None else best.joint_bounds
-            tasks = [(labels, settings, start, began, incumbent_bounds) for start in starts]
+            tasks = [(labels, settings, start, began, incumbent_bounds, partition) for start in starts]
             for outcome in parallel.each(one_start, tasks, progress, cancel):
                 settings = outcome.posterior.settings
                 bounds.append(outcome.bound)
-                if best is None or outcome.score > best.score:
+                if best is None or outcome.bound > best.bound:
                     best = outcome
         assert best is not None
         self.start_bounds_ = tuple(bounds)
         self.heldout_ = heldout
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self.fitted_settings_ = settings
-        self._keep(best, labels, table.n_items, parallel.check)
+        self._keep(best, labels, table.n_items, clusters)
         self._restore_order(order, settings.consensus)
         self._keep_names(table)
         if not self.converged_:
@@ -319,8 +351,27 @@ class Crowdclustering(ClusterEstimator):
             moved = {field.name: getattr(scores, field.name)[order.worker_at] for field in fields(scores)}
             self.heldout_ = replace(self.heldout_, workers=replace(scores, **moved))
 
+    @staticmethod
+    def _find_clusters(
+        table: ResponseTable,
+        settings: ResolvedSettings,
+        began: float,
+        progress: Callable[[Snapshot], None] | None,
+        parallel: Parallel,
+    ) -> Partitioned:
+        """Put items into clusters: as many as asked for, or as predict held-out responses well."""
+
+        def tell(phase: str, done: int, steps: int, clusters: int) -> None:
+            if progress is not None:
+                progress(Snapshot(done, steps, phase, done, 0.0, clusters, time.perf_counter() - began))
+
+        wanted = None if settings.n_clusters == "heldout" else int(settings.n_clusters)
+        work = Work(parallel.check, tell, parallel)
+        answers = Answers.of(table, individual=not settings.consensus)
+        return partition_items(answers, wanted, settings.folds, settings.n_starts, settings.seed, work)
+
+    @staticmethod
     def _hold_out(
-        self,
         table: ResponseTable,
         asked: FitSettings,
         began: float,
@@ -328,19 +379,13 @@ class Crowdclustering(ClusterEstimator):
         cancel: CancelToken | None,
         parallel: Parallel,
     ) -> HeldOut | None:
-        """Hold responses out, where that is asked for and can be."""
+        """Hold responses out for a fit whose number of clusters the bound says, where that is asked for and can be."""
         if asked.folds == 0 or not can_hold_out(table):
             return None
         weight, dimensions = asked.label_weight == AUTO, asked.dimensions == AUTO
         planned = planned_fits(asked.folds, weight, dimensions)
-        validation = CrossValidation(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
-        return choose(validation, weight, dimensions)
-
-    @staticmethod
-    def _rounds(settings: ResolvedSettings) -> list[range]:
-        """Starts that can be made at once, counted from 1."""
-        everything = range(1, settings.n_starts + 1)
-        return [everything[:1], everything[1:]] if isinstance(settings.n_clusters, int) else [everything]
+        validation = BoundValidation(table, resolved(asked), asked.folds, planned, progress, cancel, began, parallel)
+        return choose_settings(validation, weight, dimensions)
 
     def _settings(self) -> FitSettings:
         """The parameters, checked."""
@@ -349,26 +394,31 @@ class Crowdclustering(ClusterEstimator):
         method = "consensus" if given.pop("consensus") else "crowdclustering"
         return FitSettings(method=method, **given)
 
-    def _keep(self, best: StartResult, labels: PairLabelData, n_items: int, check: Callable[[], None]) -> None:
-        """Set the fitted attributes from the best start."""
+    def _keep(self, best: StartResult, labels: PairLabelData, n_items: int, clusters: Partitioned | None) -> None:
+        """Set the fitted attributes from the best start, and clusters from the search for them where there was one."""
         posterior, mixture = best.posterior, best.mixture
         self.bound_ = best.bound
         self.lower_bounds_ = best.trace
         self.n_iterations_ = best.iterations
         self.converged_ = best.converged
         self.n_unchanged_ = best.unchanged
-        self.temperature_ = 1.0
         self.weights_, self.weight_variances_ = posterior.weights, posterior.weight_variances
         self.biases_, self.bias_variances_ = posterior.biases, posterior.bias_variances
         self.answered_ = np.isin(np.arange(labels.n_workers), labels.answered)
         self.shown_ = np.isin(np.arange(n_items), labels.shown)
 
-        memberships = independent = mixture.memberships
-        if isinstance(posterior.settings.n_clusters, int):
-            self.temperature_ = self.heldout_.temperature if self.heldout_ else usual_temperature(labels)
-            memberships, independent = refined_memberships(posterior, memberships, self.temperature_, check)
-        order = order_by_size(memberships)
-        memberships = keep_columns(memberships, order)
+        if clusters is None:
+            order = order_by_size(mixture.memberships)
+            memberships = independent = keep_columns(mixture.memberships, order)
+            self.too_little_, self.continuous_, self.fold_agreement_, self.more_sets_ = False, False, 1.0, 0
+        else:
+            # components may be in another order than clusters, but have the same items
+            first = np.unique(clusters.partition[labels.shown], return_index=True)[1]
+            order = np.argmax(mixture.memberships[first], axis=1)
+            chances, independent = clusters.chances[labels.shown], clusters.independent[labels.shown]
+            memberships = chances / chances.sum(axis=1, keepdims=True)
+            self.too_little_, self.continuous_ = clusters.too_little, clusters.continuous
+            self.fold_agreement_, self.more_sets_ = clusters.fold_agreement, clusters.more_sets
         weights = expected_weights(mixture)[order]
         self.mixing_ = weights / weights.sum()
         self.means_ = mixture.means[order]
@@ -376,7 +426,9 @@ class Crowdclustering(ClusterEstimator):
         self.responsibilities_ = np.tile(self.mixing_, (n_items, 1))
         self.responsibilities_[labels.shown] = memberships
         self.independent_responsibilities_ = self.responsibilities_.copy()
-        self.independent_responsibilities_[labels.shown] = keep_columns(independent, order)
+        self.independent_responsibilities_[labels.shown] = independent
+        probable = self.responsibilities_ if clusters is None else clusters.chances
+        self.probability_ = probable.max(axis=1)
         self.labels_ = np.full(n_items, NOT_SHOWN, dtype=np.int64)
         self.labels_[labels.shown] = 1 + np.argmax(memberships, axis=1)
         self.entropy_bits_ = float(entropy_bits(memberships).mean())
@@ -402,3 +454,8 @@ def _still_rising(iterations: int, settings: ResolvedSettings) -> str:
         # items stay in their clusters then, only positions and workers move
         text += "; the clusters are settled, but the workers' figures can still change a little"
     return text
+
+
+def decisions_a_label(labels: PairLabelData) -> float:
+    """Decisions in one pair label of a response of the mean size: `M` items give `M (M - 1) / 2` labels."""
+    return min(1.0, 2.0 / float(labels.sizes.mean()))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from crowdclust_app.domain.cancellation import CancelToken
-from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Ints
 from crowdclust_app.inference.crowdclustering.model.blocks import VariationalPosterior
 from crowdclust_app.inference.crowdclustering.model.bound import lower_bound, prior_terms
 from crowdclust_app.inference.crowdclustering.model.component_search import grow, grow_to, revise
@@ -24,9 +24,7 @@ from crowdclust_app.inference.crowdclustering.model.mixture import (
 )
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.settings import ResolvedSettings
-from crowdclust_app.inference.crowdclustering.partitions.starting_partition import starting_partition
-from crowdclust_app.inference.crowdclustering.partitions.worker_pools import pool_workers
-from crowdclust_app.inference.crowdclustering.selection.prediction import cluster_shapes, placement_of
+from crowdclust_app.inference.crowdclustering.selection.prediction import cluster_shapes
 
 HELD_OUT = "heldout"
 LAYERS = "layers"
@@ -59,16 +57,17 @@ class Snapshot:
     Parameters
     ----------
     start, starts
-        Which start is running, counting from 1, and how many there are; while responses are held out, which fit to
-        the others, and how many of them there may be.
+        Which start is running, counting from 1, and how many there are; with "heldout", which fit to all but some
+        responses, and how many of them there may be.
     phase
-        "heldout", "layers", "mixture" or "joint".
+        "folds", "candidates" and "probabilities" of the search for clusters, or "heldout" where the bound says how many
+        there are; then "layers", "mixture", "joint".
     iteration
-        Rounds done in this phase.
+        Rounds done in this phase; during the search `start` of `starts` steps are done.
     bound
-        The bound `F` in nats; comparable within a phase only.
+        The bound `F` in nats; comparable within a phase only, and 0 during the search.
     clusters
-        Components of the mixture, or clusters that are tried on responses held out; 0 while there is none.
+        Clusters now; 0 while there are none.
     seconds
         Since the fit began.
     """
@@ -156,39 +155,29 @@ class StartResult:
     trace: tuple[tuple[str, float], ...]
 
     @property
-    def score(self) -> tuple[int, float]:
-        """What the best start has most of: bound; with a number of clusters, first of all clusters with items.
-
-        Fewer clusters can have a higher bound, and would win where more were asked for.
-        """
-        if not isinstance(self.posterior.settings.n_clusters, int):
-            return 0, self.bound
-        return len(np.unique(np.argmax(self.mixture.memberships, axis=1))), self.bound
-
-    @property
     def joint_bounds(self) -> list[float]:
         """Bounds of the joint iterations."""
         return [bound for phase, bound in self.trace if phase == JOINT]
 
 
 def run_start(
-    labels: PairLabelData, settings: ResolvedSettings, reporter: Reporter, incumbent_bounds: Sequence[float] = ()
+    labels: PairLabelData,
+    settings: ResolvedSettings,
+    reporter: Reporter,
+    incumbent_bounds: Sequence[float] = (),
+    partition: Ints | None = None,
 ) -> StartResult:
     """Run all phases from one start.
 
-    With a number of clusters the mixture begins from that many clusters of the positions, and the first start ties
-    the scale `J0` to them; it is in the settings of the outcome, and the other starts keep it, so that their bounds
-    compare. `incumbent_bounds` are the bounds of the joint iterations of the best start so far.
+    With a partition of the `n` items the mixture has one component a cluster, and the first start ties the scale `J0`
+    to them; it is in the settings of the outcome, and the other starts keep it, so that their bounds compare.
+    `incumbent_bounds` are the bounds of the joint iterations of the best start so far.
     """
     positions = start_positions(labels, settings.dimensions, reporter.start - 1, settings.seed)
-    layered = VariationalPosterior.at_positions(labels, settings, positions.copy(), reporter.parallel)
+    layered = VariationalPosterior.at_positions(labels, settings, positions, reporter.parallel)
     run_layers(layered, reporter)
-    if isinstance(settings.n_clusters, int):
-        # a random start's first positions say nothing of the clusters
-        origin = positions if reporter.start == 1 else None
-        return finish(
-            layered, run_partition(layered, settings.n_clusters, reporter, origin), reporter, incumbent_bounds
-        )
+    if partition is not None:
+        return finish(layered, hold_partition(layered, partition, reporter), reporter, incumbent_bounds)
     first = finish(layered, run_mixture(layered, reporter), reporter)
     return retry_with_more_components(first, reporter)
 
@@ -199,14 +188,14 @@ def one_start(
     start: int,
     began: float,
     incumbent_bounds: Sequence[float] = (),
+    partition: Ints | None = None,
     *,
     progress: Callable[[Snapshot], None] | None,
     parallel: Parallel,
 ) -> StartResult:
     """`run_start` as a task for `Parallel.each`."""
-    return run_start(
-        labels, settings, Reporter(start, settings.n_starts, began, progress, None, parallel=parallel), incumbent_bounds
-    )
+    reporter = Reporter(start, settings.n_starts, began, progress, None, parallel=parallel)
+    return run_start(labels, settings, reporter, incumbent_bounds, partition)
 
 
 def retry_with_more_components(first: StartResult, reporter: Reporter) -> StartResult:
@@ -266,17 +255,13 @@ def run_mixture(posterior: VariationalPosterior, reporter: Reporter) -> Mixture:
     return grow(posterior.mean, posterior.variance, posterior.settings, watch, reporter.check)[0]
 
 
-def run_partition(
-    posterior: VariationalPosterior, clusters: int, reporter: Reporter, origin: Floats | None = None
-) -> Mixture:
-    """Begin the mixture from a partition into so many clusters, made of the pair labels (docs/model.md, section 9.2).
+def hold_partition(posterior: VariationalPosterior, partition: Ints, reporter: Reporter) -> Mixture:
+    """Begin the mixture from a partition (docs/model.md, section 9.2), one component a cluster.
 
     The items stay in them: positions and workers are fitted to these clusters. Left to the mixture, positions lie so
     wide at first, and follow single misplaced labels so far later, that clusters run into each other.
     """
     mean, variance = posterior.mean, posterior.variance
-    pooled = pool_workers(posterior.labels, placement_of(posterior, posterior.labels.n_items, origin))
-    partition = starting_partition(pooled, clusters, posterior.settings.seed, reporter.check)
     if reporter.start == 1:
         within = float(np.mean(np.diagonal(cluster_shapes(mean, variance, partition)[1], axis1=1, axis2=2)))
         posterior.settings = replace(posterior.settings, scale=min(posterior.settings.scale, SCALE_SHARE * within))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from crowdclust_app.domain.fit_settings import AUTO, FitSettings
@@ -41,3 +41,9 @@ def resolved(settings: FitSettings) -> ResolvedSettings:
     values["label_weight"] = 1.0 if settings.label_weight == AUTO else settings.label_weight
     values["worker_prior"] = "independent" if settings.method == "consensus" else settings.worker_prior
     return ResolvedSettings(**values)
+
+
+def with_dimensions(settings: ResolvedSettings, dimensions: int) -> ResolvedSettings:
+    """The same settings in another number of dimensions, with the degrees of freedom as far above it."""
+    more = dimensions - settings.dimensions
+    return replace(settings, dimensions=dimensions, degrees_of_freedom=settings.degrees_of_freedom + more)

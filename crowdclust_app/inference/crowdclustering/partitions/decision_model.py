@@ -79,6 +79,11 @@ class DecisionFit:
         return np.bincount(self.partition[self.partition >= 0], minlength=self.n_clusters)
 
     @property
+    def log_sizes(self) -> Floats:
+        """What counts for each cluster beside the evidence; shape (K,)."""
+        return np.asarray(np.log(self.sizes + 1.0))
+
+    @property
     def rates_within(self) -> Floats:
         """How often the crowd puts two items of each cluster together; shape (K,)."""
         return np.asarray(1.0 / (1.0 + np.exp(-np.diag(self.affinity))))
@@ -133,7 +138,7 @@ class DecisionFit:
 
     def posterior(self, answers: Answers) -> Floats:
         """Log-probability of each cluster for each item, its size counted, but for a constant of the item; (n, K)."""
-        return np.asarray(self.evidence(answers) + np.log(self.sizes + 1.0))
+        return np.asarray(self.evidence(answers) + self.log_sizes)
 
     def with_partition(self, answers: Answers, partition: Ints) -> DecisionFit:
         """The same people with another partition."""
@@ -172,8 +177,12 @@ class DecisionFit:
         fit = self.with_partition(answers, self.partition)
         for _ in range(steps):
             fit = fit.stepped(answers)
-        price = 0.5 * float((fit.workers**2 @ WORKER_PRECISION).sum())
-        return replace(fit, loglik=float(fit.scores(answers)[0] @ answers.weight) - price)
+        return fit.scored(answers)
+
+    def scored(self, answers: Answers) -> DecisionFit:
+        """The same, with its log-probability."""
+        price = 0.5 * float((self.workers**2 @ WORKER_PRECISION).sum())
+        return replace(self, loglik=float(self.scores(answers)[0] @ answers.weight) - price)
 
 
 def weighted_pairs(answers: Answers, partition: Ints, workers: Floats) -> tuple[Floats, Floats, float]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from crowdclust_app.inference.crowdclustering.kernels.arrays import Ints
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.partitions.answers import Answers, without_gaps
 from crowdclust_app.inference.crowdclustering.partitions.candidates import Candidates
 from crowdclust_app.inference.crowdclustering.partitions.decision_model import DecisionFit, weighted_pairs
@@ -41,26 +41,41 @@ def refined(
     keep_number
         Stop before a cluster loses its last item.
     """
+    return _refined(answers, fit, check, rounds, keep_number)[0]
+
+
+def _refined(
+    answers: Answers, fit: DecisionFit, check: Check, rounds: int, keep_number: bool = False
+) -> tuple[DecisionFit, Floats | None]:
+    """As `refined`, and the evidence of what is returned where it was needed anyway."""
     fit = fit.with_partition(answers, fit.partition)
     for _ in range(rounds):
         check()
         fit = fit.stepped(answers)
-        moved = np.where(fit.partition >= 0, fit.posterior(answers).argmax(axis=1), -1)
-        lost = len(np.unique(moved[moved >= 0])) < fit.n_clusters
-        if np.array_equal(moved, fit.partition) or (keep_number and lost):
+        evidence = fit.evidence(answers)
+        moved = np.where(fit.partition >= 0, (evidence + fit.log_sizes).argmax(axis=1), -1)
+        if np.array_equal(moved, fit.partition):
+            return fit.scored(answers), evidence
+        if keep_number and len(np.unique(moved[moved >= 0])) < fit.n_clusters:
             break
         fit = fit.with_partition(answers, moved)
-    return fit.settled(answers, 1)
+    return fit.settled(answers, 1), None
 
 
-def merged(answers: Answers, fit: DecisionFit) -> DecisionFit:
-    """Two clusters made one: of the few pairs whose items lose least by a move, the likeliest."""
+def merged(answers: Answers, fit: DecisionFit, evidence: Floats | None = None) -> DecisionFit:
+    """Two clusters made one: of the few pairs whose items lose least by a move, the likeliest.
+
+    Parameters
+    ----------
+    evidence : ndarray of shape (n, K), optional
+        That of the fit, where it is known.
+    """
     known = fit.partition >= 0
     member = csr_array(
         (np.ones(int(known.sum())), (fit.partition[known], np.flatnonzero(known))),
         shape=(fit.n_clusters, answers.n_items),
     )
-    total = member @ fit.evidence(answers)
+    total = member @ (fit.evidence(answers) if evidence is None else evidence)
     loss = np.diag(total)[:, None] - total
     first, second = np.triu_indices(fit.n_clusters, 1)
     order = np.argsort((loss + loss.T)[first, second], kind="stable")[:TRIED_MERGES]
@@ -71,8 +86,9 @@ def merged(answers: Answers, fit: DecisionFit) -> DecisionFit:
     return max(trials, key=lambda trial: float(trial.scores(answers)[0] @ answers.weight))
 
 
-def merge_down(answers: Answers, fit: DecisionFit, found: FitsByNumber, lowest: int, check: Check) -> None:
-    """Merge step by step, and keep in `found` the likeliest partition of every number."""
+def merge_down(answers: Answers, cut: Ints, found: FitsByNumber, lowest: int, check: Check) -> None:
+    """Refine a partition, merge it step by step, and keep in `found` the likeliest partition of every number."""
+    fit, evidence = _refined(answers, DecisionFit.before(answers, cut), check, ROUNDS)
     while True:
         known = found.get(fit.n_clusters)
         if known is not None and abs(known.loglik - fit.loglik) < SAME * abs(fit.loglik):
@@ -81,7 +97,7 @@ def merge_down(answers: Answers, fit: DecisionFit, found: FitsByNumber, lowest: 
             found[fit.n_clusters] = fit
         if fit.n_clusters <= lowest:
             return
-        fit = refined(answers, merged(answers, fit), check, ROUNDS_AFTER_MERGING)
+        fit, evidence = _refined(answers, merged(answers, fit, evidence), check, ROUNDS_AFTER_MERGING)
 
 
 def partitions_by_number(
@@ -93,7 +109,7 @@ def partitions_by_number(
     for level in sorted(levels, reverse=True) or [top]:
         for cut in candidates.cuts(level):
             check()
-            merge_down(answers, refined(answers, DecisionFit.before(answers, cut), check), found, lowest, check)
+            merge_down(answers, cut, found, lowest, check)
     return found
 
 
@@ -109,7 +125,7 @@ def improve_by_starts(
     """Search on from random starts of a little more than `K` clusters; what is found can only become likelier."""
     for start in starts:
         cut = candidates.random_cut(min(top_for(K), int(answers.shown.sum())), seed, start)
-        merge_down(answers, refined(answers, DecisionFit.before(answers, cut), check), found, K, check)
+        merge_down(answers, cut, found, K, check)
 
 
 def top_for(K: int) -> int:

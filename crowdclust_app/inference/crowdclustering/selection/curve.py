@@ -18,6 +18,8 @@ from crowdclust_app.inference.crowdclustering.partitions.search import FitsByNum
 ERRORS_OF_CLUSTERS = 2.0
 # Sets of items are held out whole where there are so many of them a fold.
 SETS_A_FOLD = 3
+# Share of responses that follow no clusters: they are predicted as with one cluster.
+ODD_RESPONSES = 0.05
 # Clusters from which merging begins. It begins from more, as far as `MOST_CLUSTERS`, while the number that would be
 # chosen is above this share of them.
 FIRST_TOP, ROOM, RAISE, MOST_CLUSTERS = 20, 0.6, 1.8, 500
@@ -204,6 +206,8 @@ def _joined(fold_of: Ints, folds: Sequence[_Fold]) -> HeldOutCurve:
         np.array([np.concatenate([fold.row(number)[n] for fold in folds]) for number in numbers])[:, order]
         for n in (0, 1)
     )
+    # one odd response must not decide the number
+    loglik = np.logaddexp(np.log1p(-ODD_RESPONSES) + loglik, np.log(ODD_RESPONSES) + loglik[0])
     decisions = np.concatenate([fold.decisions for fold in folds])[order]
     return HeldOutCurve(tuple(numbers), loglik, right, decisions, tuple(fold.partitions for fold in folds))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,8 +45,8 @@ SURE, FEW_SORTERS = ERRORS_OF_CLUSTERS, 5.0
 ENOUGH_SHOWINGS = 6.0
 # Of a continuum: most of the spread of the clusters' affinities is on one axis and the folds' partitions differ; or on
 # two axes and they differ much, with many clusters.
-LINE, LINE_AGREEMENT = 0.6, 0.85
-PLANE, PLANE_AGREEMENT, PLANE_CLUSTERS = 0.7, 0.6, 8
+LINE, LINE_AGREEMENT = 0.65, 0.96
+PLANE, PLANE_AGREEMENT, PLANE_CLUSTERS = 0.6, 0.65, 8
 # Clusters with which axes can be told.
 FEWEST_FOR_AXES = 5
 
@@ -261,9 +262,9 @@ def _worth(answers: Answers, parts: Sequence[PartOfDesign]) -> tuple[bool, bool,
             gain += float(more.sum())
             squares += float(more.var() * len(more))
     few = float(answers.sorters()[answers.shown].mean()) < FEW_SORTERS
-    sure = gain > (2.0 if few else 1.0) * SURE * np.sqrt(squares)
-    too_little = answers.size < 2 or (few and not sure)
+    sure = gain > (2.0 if few else 1.0) * SURE * math.sqrt(squares)
     missing = ENOUGH_SHOWINGS * int(answers.shown.sum()) / float(answers.sizes.mean()) - answers.size
+    too_little = answers.size < 2 or (few and not sure and missing > 0.0)
     agreements = [part.curve.agreement(part.fit.n_clusters) if part.curve else 1.0 for part in parts]
     continuous = sure and any(map(_is_continuous, parts, agreements))
     return too_little, continuous, min(agreements), max(1, round(missing)) if too_little else 0

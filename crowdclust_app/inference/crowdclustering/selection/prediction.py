@@ -13,7 +13,7 @@ import numpy as np
 
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
-from crowdclust_app.inference.crowdclustering.kernels.prediction import score_memberships, score_responses
+from crowdclust_app.inference.crowdclustering.kernels.prediction import score_responses
 from crowdclust_app.inference.crowdclustering.model.blocks import VariationalPosterior
 from crowdclust_app.inference.crowdclustering.model.confusion import activity_moments, calibrated_confusion
 
@@ -38,8 +38,6 @@ class Placement:
     weights, weight_variances : ndarray of shape (J, D, D)
     biases, bias_variances : ndarray of shape (J,)
         The workers.
-    origin : ndarray of shape (n, D), or None
-        The positions that the fit started from, where they say something.
     """
 
     n_items: int
@@ -50,12 +48,6 @@ class Placement:
     weight_variances: Floats
     biases: Floats
     bias_variances: Floats
-    origin: Floats | None = None
-
-    @property
-    def places(self) -> tuple[Floats, ...]:
-        """The sets of positions by which items can be put into clusters."""
-        return (self.mean,) if self.origin is None else (self.mean, self.origin)
 
     def spread_out(self, partition: Ints) -> Ints:
         """A partition of the `n` items as clusters of all `N`, -1 for those without labels."""
@@ -71,25 +63,25 @@ class HeldOutScores:
     Parameters
     ----------
     loglik : ndarray of shape (R,)
-        Log-likelihood of its pair labels, in nats.
-    pairs : ndarray of shape (R,)
-        How many they are; pairs with an item that the fit has not seen do not count.
+        Log-likelihood of its pair labels, or of its decisions, in nats.
+    counts : ndarray of shape (R,)
+        How many they are; those about an item that the fit has not seen do not count.
     right : ndarray of shape (R,)
-        How many of them the likelier answer meets.
+        How many of them are the likeliest.
     """
 
     loglik: Floats
-    pairs: Floats
+    counts: Floats
     right: Floats
 
     @property
-    def per_label(self) -> float:
-        """Log-likelihood a pair label, in nats; that of a coin where there is none."""
-        total = self.pairs.sum()
+    def mean(self) -> float:
+        """Log-likelihood of one of them, in nats; that of a coin where there is none."""
+        total = self.counts.sum()
         return float(self.loglik.sum() / total) if total > 0 else -float(np.log(2.0))
 
 
-def placement_of(posterior: VariationalPosterior, n_items: int, origin: Floats | None = None) -> Placement:
+def placement_of(posterior: VariationalPosterior, n_items: int) -> Placement:
     """Keep what predictions need."""
     return Placement(
         n_items,
@@ -100,14 +92,13 @@ def placement_of(posterior: VariationalPosterior, n_items: int, origin: Floats |
         posterior.weight_variances,
         posterior.biases,
         posterior.bias_variances,
-        origin,
     )
 
 
 def concatenated(scores: list[HeldOutScores]) -> HeldOutScores:
     """The scores of several sets of responses, one after the other."""
     return HeldOutScores(
-        *(np.concatenate([getattr(part, name) for part in scores]) for name in ("loglik", "pairs", "right"))
+        *(np.concatenate([getattr(part, name) for part in scores]) for name in ("loglik", "counts", "right"))
     )
 
 
@@ -142,9 +133,7 @@ def same_probabilities(placement: Placement, partition: Ints) -> Floats:
     )
 
 
-def score_table(
-    table: ResponseTable, cluster: Ints, probabilities: Floats, pool_of: Ints | None = None
-) -> HeldOutScores:
+def score_table(table: ResponseTable, cluster: Ints, probabilities: Floats) -> HeldOutScores:
     """Score every response of a table.
 
     Parameters
@@ -153,65 +142,25 @@ def score_table(
         Responses that had no part in what predicts them.
     cluster : ndarray of shape (N,)
         Cluster of each item, -1 for none.
-    probabilities : ndarray of shape (P, K, K)
-        Of "same"; with a `P` of 1 they are those of all workers.
-    pool_of : ndarray of shape (J,)
-        Which of these are each worker's; None where each worker has some.
+    probabilities : ndarray of shape (J, K, K)
+        Of "same"; where there are those of one worker only, they are everybody's.
     """
     chance = np.clip(probabilities, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-    pools = pools_of(table, len(chance), pool_of)
+    workers = table.worker_of_response if len(chance) > 1 else np.zeros_like(table.worker_of_response)
     scores = HeldOutScores(*(np.empty(table.n_responses) for _ in range(3)))
     score_responses(
         table.response_ptr,
         table.items,
         table.groups,
-        pools,
+        workers,
         cluster,
         np.log(chance),
         np.log1p(-chance),
         scores.loglik,
-        scores.pairs,
+        scores.counts,
         scores.right,
     )
     return scores
-
-
-def score_probable(
-    table: ResponseTable, memberships: Floats, rates: Floats, pool_of: Ints | None = None
-) -> HeldOutScores:
-    """Score every response of a table where items are in clusters with some probability.
-
-    Parameters
-    ----------
-    table
-        Responses that had no part in what predicts them.
-    memberships : ndarray of shape (N, K)
-        Probabilities of the clusters; -1 for an item in none.
-    rates, pool_of
-        As `probabilities` and `pool_of` of `score_table`.
-    """
-    pools = pools_of(table, len(rates), pool_of)
-    scores = HeldOutScores(*(np.empty(table.n_responses) for _ in range(3)))
-    score_memberships(
-        table.response_ptr,
-        table.items,
-        table.groups,
-        pools,
-        memberships,
-        rates,
-        LEAST_PROBABILITY,
-        scores.loglik,
-        scores.pairs,
-        scores.right,
-    )
-    return scores
-
-
-def pools_of(table: ResponseTable, pools: int, pool_of: Ints | None) -> Ints:
-    """Whose probabilities count for each response, of so many pools; (R,)."""
-    if pools == 1:
-        return np.zeros_like(table.worker_of_response)
-    return table.worker_of_response if pool_of is None else pool_of[table.worker_of_response]
 
 
 def base_rates(table: ResponseTable) -> Floats:
@@ -226,21 +175,21 @@ def base_rates(table: ResponseTable) -> Floats:
     return np.asarray((same + PRIOR_PAIRS * overall) / (pairs + PRIOR_PAIRS))
 
 
-def mean_and_error(values: Floats, pairs: Floats) -> tuple[float, float]:
-    """A sum over pair labels as a mean a label, and its standard error with responses as the independent units.
+def mean_and_error(values: Floats, counts: Floats) -> tuple[float, float]:
+    """A sum over what was scored as a mean, and its standard error with responses as the independent units.
 
     Parameters
     ----------
-    values, pairs : ndarray of shape (R,)
-        Sum over the labels of a response, and their number; responses without labels do not count.
+    values, counts : ndarray of shape (R,)
+        Sum over what was scored of a response, and its number; responses of which nothing was do not count.
     """
-    counted = pairs > 0
-    values, pairs = values[counted], pairs[counted]
+    known = counts > 0
+    values, counts = values[known], counts[known]
     n = len(values)
     if n == 0:
         return 0.0, float("inf")
-    mean = values.sum() / pairs.sum()
+    mean = values.sum() / counts.sum()
     if n == 1:
         return float(mean), float("inf")
-    spread = np.sqrt(((values - mean * pairs) ** 2).sum() * n / (n - 1))
-    return float(mean), float(spread / pairs.sum())
+    spread = np.sqrt(((values - mean * counts) ** 2).sum() * n / (n - 1))
+    return float(mean), float(spread / counts.sum())

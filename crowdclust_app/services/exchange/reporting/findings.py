@@ -9,7 +9,9 @@ from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.report import Block, DataTable, Facts, Paragraph, PhotoRow, ReportPhoto, Section, Sentences
 from crowdclust_app.io.thumbnails import thumbnail_jpeg
 from crowdclust_app.services.campaign.counts import CampaignFigures
+from crowdclust_app.services.clusters.item_facts import DOUBTFUL_BELOW
 from crowdclust_app.services.clusters.run_view import ClusterRow, RunView
+from crowdclust_app.services.fits.results import heldout_unit
 from crowdclust_app.services.fits.verdicts import without_names
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def glance_section(view: RunView, figures: CampaignFigures, anonymous: bool = Fa
             4,
             (
                 "Held-out prediction",
-                f"{float(summary['heldout_loglik']):z.3f} nats a pair label (standard error "
+                f"{float(summary['heldout_loglik']):z.3f} nats a {heldout_unit(summary)} (standard error "
                 f"{float(summary['heldout_se'] or 0.0):.3f})",
             ),
         )
@@ -102,7 +104,8 @@ def _cluster_table(view: RunView, name_of: Mapping[int, str]) -> DataTable:
         ("Cluster", "Category", "Photos", "Share", "Mean probability", "Doubtful"),
         rows,
         (True, False, True, True, True, True),
-        "Cluster 1 is the largest. A photo is doubtful when its cluster has a probability below 0.9.",
+        "Cluster 1 is the largest. A photo is doubtful when its cluster has less than "
+        f"{DOUBTFUL_BELOW:g} of the probability of all clusters.",
     )
 
 

@@ -30,7 +30,7 @@ def workers_section(
     Parameters
     ----------
     heldout
-        Log-likelihood of a held-out pair label in nats, by worker's name.
+        Log-likelihood of a held-out decision in nats, by worker's name.
     label
         How a worker is written.
     figures
@@ -41,7 +41,7 @@ def workers_section(
     blocks: list[Block] = [*figures]
     blocks.append(
         DataTable(
-            ("Worker", "HITs", "Seconds a HIT", "Agreement", "Held out, nats a label", "Flags"),
+            ("Worker", "HITs", "Seconds a HIT", "Agreement", "Held out, nats", "Flags"),
             rows,
             (False, True, True, True, True, False),
             "Agreement: share of the worker's pair labels that say what the clusters say.",

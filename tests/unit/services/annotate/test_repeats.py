@@ -12,7 +12,9 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.domain.sorting import Action, ActionKind
-from crowdclust_app.inference.crowdclustering.selection.heldout import deal_folds, item_sets
+from crowdclust_app.inference.crowdclustering.partitions.answers import Answers, item_sets
+from crowdclust_app.inference.crowdclustering.selection.bound_choice import deal_responses
+from crowdclust_app.inference.crowdclustering.selection.curve import deal_folds
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.annotate.repeats import add_repeats
 from crowdclust_app.services.campaign.campaigns import Campaign
@@ -94,12 +96,15 @@ def test_what_one_worker_said_of_one_set_is_held_out_together() -> None:
     table = ResponseTable.from_responses(responses)
     sets = item_sets(table)
     assert len(np.unique(sets)) == 12
-    folds = deal_folds(table, 4, 0)
+    folds = deal_responses(table, 4, 0)
     for r in range(table.n_responses):
         twins = (sets == sets[r]) & (table.worker_of_response == table.worker_of_response[r])
         assert twins.sum() == 2
         assert len(np.unique(folds[twins])) == 1
     assert np.bincount(folds).tolist() == [12, 12, 12, 12]
+    # clusters are chosen with whole sets of items held out
+    of_sets = deal_folds(Answers.of(table), 4, 0)
+    assert all(len(np.unique(of_sets[sets == one])) == 1 for one in range(12))
     assert item_sets(ResponseTable.from_responses([])).tolist() == []
 
 

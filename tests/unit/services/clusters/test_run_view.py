@@ -28,6 +28,7 @@ def fitted(table: ResponseTable, labels: np.ndarray, sure: float = 0.99) -> Any:
     positions = np.random.default_rng(0).normal(size=(n, 2)) + labels[:, None] * 5.0
     result = SimpleNamespace(
         heldout_figures=None,
+        probability=None,
         labels=np.where(labels > 0, labels, 0),
         shown=labels > 0,
         responsibilities=q,

@@ -26,7 +26,7 @@ from crowdclust_app.services.exchange.exporting import export_campaign, export_r
 from crowdclust_app.services.exchange.importing import import_table
 from crowdclust_app.services.fits.campaign_fits import fit_campaign
 from crowdclust_app.services.fits.fitting import fit_table
-from crowdclust_app.services.fits.results import Run, entropy_bits
+from crowdclust_app.services.fits.results import Run, chances_of, entropy_bits
 from crowdclust_app.services.progress_report import ProgressReport
 
 QUICK = FitSettings(dimensions=2, n_starts=1, layer_rounds=5, max_iterations=5, label_weight=0.2)
@@ -209,7 +209,7 @@ def test_membership_embedding_and_confusion_are_the_runs_arrays(fitted: tuple[Ca
     membership = np.zeros((n_items, n_clusters))
     for row in read(tmp_path / "out", "membership.csv"):
         membership[run.item_names.index(row["item"]), int(row["cluster"]) - 1] = float(row["probability"])
-    assert np.array_equal(membership, result.responsibilities)
+    assert np.array_equal(membership, chances_of(result))
     for row in read(tmp_path / "out", "embedding.csv"):
         number = run.item_names.index(row["item"])
         assert [float(row["x1"]), float(row["x2"])] == result.positions[number].tolist()

@@ -20,7 +20,7 @@ from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.services.fits import summary as fit_summary
 from crowdclust_app.services.fits.fitting import fit_table
-from crowdclust_app.services.fits.progress import FitProgress
+from crowdclust_app.services.fits.progress import SEARCH_PHASES, FitProgress
 from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import compare_with_truth, peak_memory_mb, verdicts
 from crowdclust_app.services.progress_report import ProgressReport
@@ -31,8 +31,9 @@ SMALL = TallRedSettings(items=48, items_per_hit=12, workers_per_hit=6)
 KEYS = [
     "method", "items", "workers", "responses", "pair_labels", "clusters", "cluster_sizes", "bound", "iterations",
     "converged", "starts", "entropy_bits", "heldout_loglik", "heldout_se", "heldout_accuracy", "heldout_accuracy_se",
-    "heldout_base_loglik", "heldout_gain", "heldout_gain_se", "chosen", "tried", "clusters_tried",
-    "structure", "stability", "verdicts", "settings", "seconds", "peak_memory_mb",
+    "heldout_base_loglik", "heldout_gain", "heldout_gain_se", "heldout_unit", "chosen", "tried", "clusters_tried",
+    "structure", "too_little", "continuous", "parts", "sets_to_add", "joining_sets", "expected_calibration_error",
+    "stability", "verdicts", "warnings", "settings", "seconds", "peak_memory_mb",
 ]  # fmt: skip
 
 
@@ -78,9 +79,11 @@ def test_the_summary_has_the_keys_of_the_contract_and_is_json(example, fitted: F
     assert summary["heldout_loglik"] - summary["heldout_base_loglik"] == pytest.approx(summary["heldout_gain"])
     assert summary["heldout_gain"] > 5 * summary["heldout_gain_se"] > 0
     assert 0.8 < summary["heldout_accuracy"] < 1
-    assert summary["chosen"] | {"clusters": 4} == {"dimensions": 2, "label_weight": 0.2, "clusters": 4}
-    # few responses: one more may look as good, and is given up by the fit
-    assert summary["chosen"]["clusters"] in (4, 5)
+    assert summary["chosen"] == {"dimensions": 2, "label_weight": 0.2, "clusters": 4}
+    assert summary["heldout_unit"] == "decision"
+    assert (summary["too_little"], summary["continuous"], summary["parts"]) == (False, False, 1)
+    assert summary["sets_to_add"] is summary["joining_sets"] is summary["expected_calibration_error"] is None
+    assert summary["warnings"] == []
     assert [entry["value"] for entry in summary["tried"]][:4] == [1, 2, 3, 4]
     assert summary["settings"] == SETTINGS.as_dict()
     assert summary["seconds"] > 0
@@ -96,6 +99,7 @@ def test_the_arrays_have_the_shapes_they_should(fitted: FitResult) -> None:
         "confusion_bound": (j, k, k), "answered": (j,),
         "heldout_workers": (j,),
         "heldout_figures": (j, 9),
+        "probability": (n,),
     }  # fmt: skip
     found = {f.name: getattr(fitted, f.name) for f in fields(fitted)}
     assert {name: value.shape for name, value in found.items() if isinstance(value, np.ndarray)} == expected
@@ -127,12 +131,13 @@ def test_progress_comes_every_sweep_and_never_goes_back(example) -> None:
     assert done == sorted(done)
     assert max(done) <= sweeps[0].total
     assert {report.total for report in sweeps} == {sweeps[0].total}
-    ahead = [report for report in sweeps if report.phase == "heldout"]
+    ahead = [report for report in sweeps if report.phase in SEARCH_PHASES]
     assert sweeps[: len(ahead)] == ahead
-    assert {report.start for report in ahead} == {1, 2, 3, 4, 5}
-    fitted, tried = ([report for report in ahead if bool(report.clusters) == looked] for looked in (False, True))
-    assert fitted[-1].text == "holding responses out, fit 5 of at most 5, sweep 20"
-    assert tried[0].text == "holding responses out, fit 5, clusters tried: 1"
+    assert list(dict.fromkeys(report.phase for report in ahead)) == ["folds", "candidates", "probabilities"]
+    folds = [report for report in ahead if report.phase == "folds"]
+    assert folds[-1].text == "choosing the number of clusters, fold 5 of 5"
+    assert ahead[-1].text == "drawing responses anew for probabilities, 32 of 32"
+    assert [report for report in ahead if report.phase == "candidates"][-1].clusters == 4
     assert {report.start for report in sweeps[len(ahead) :]} == {1, 2}
     assert "bound -" in sweeps[-1].text
     assert "clusters" in sweeps[-1].text

@@ -13,6 +13,7 @@ import pytest
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import Response, ResponseTable
 from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+from crowdclust_app.inference.crowdclustering.selection.heldout import DECISION, PAIR_LABEL
 from crowdclust_app.services.fits.fitting import fit_table
 from crowdclust_app.services.fits.verdicts import (
     choice_sentence,
@@ -25,10 +26,24 @@ from crowdclust_app.services.fits.verdicts import (
 from crowdclust_app.services.workers.worker_rows import RANDOM, worker_rows
 
 
-def heldout(gain: float, error: float) -> SimpleNamespace:
+def heldout(gain: float, error: float, unit: str = PAIR_LABEL) -> SimpleNamespace:
     return SimpleNamespace(
-        pairs=100, loglik=-0.5 + gain, base_loglik=-0.5, gain=gain, gain_se=error, accuracy=0.8, folds=5
+        scored=100, unit=unit, loglik=-0.5 + gain, base_loglik=-0.5, gain=gain, gain_se=error, accuracy=0.8, folds=5
     )
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "expected", "words"),
+    [
+        (0.3, 0.01, "found", "There is structure: held-out responses are predicted better by the clusters than by all"),
+        (0.3, 0.16, "none", "No structure found:"),
+        (0.09, 0.001, "trace", "No structure found that is of use"),
+        (0.0, 0.0, "none", "No structure found:"),
+    ],
+)
+def test_structure_of_decisions_has_to_be_sure_and_of_a_tenth_of_a_nat(gain, error, expected, words) -> None:
+    assert structure(heldout(gain, error, DECISION)) == expected
+    assert structure_sentence(heldout(gain, error, DECISION)).startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +63,7 @@ def test_structure_has_to_be_sure_and_of_a_size_that_matters(gain, error, expect
 
 def test_where_nothing_was_predicted_nothing_is_said_of_structure() -> None:
     assert structure(None) is None
-    assert structure(SimpleNamespace(pairs=0)) is None
+    assert structure(SimpleNamespace(scored=0)) is None
     assert "could be held out" in structure_sentence(None)
 
 
@@ -119,9 +134,11 @@ def test_beside_one_cluster_nobody_is_called_random() -> None:
     assert "100%" not in told
 
 
-def chosen(clusters: int, pairs: int = 100, tried: int = 3) -> SimpleNamespace:
+def chosen(clusters: int, scored: int = 100, tried: int = 3) -> SimpleNamespace:
     numbers = tuple((number, -0.5, 0.1, 0.1) for number in range(1, tried + 1))
-    return SimpleNamespace(pairs=pairs, clusters=clusters, label_weight=0.5, dimensions=2, folds=5, by_clusters=numbers)
+    return SimpleNamespace(
+        scored=scored, clusters=clusters, label_weight=0.5, dimensions=2, folds=5, by_clusters=numbers
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,9 +148,9 @@ def chosen(clusters: int, pairs: int = 100, tried: int = 3) -> SimpleNamespace:
         (3, chosen(3), "of 3 clusters the fit found items for no other."),
         ("heldout", chosen(3), "of 3 clusters the fit found items for no other."),
         ("bound", chosen(0), "the bound of the fit favours no more."),
-        ("heldout", None, "the bound of the fit favours no more."),
-        ("heldout", chosen(1, pairs=0), "nothing could be predicted that would speak for more."),
-        ("heldout", chosen(1, tried=1), "there are too few items to try more."),
+        ("heldout", None, "no response could be held out that would speak for more."),
+        ("bound", None, "the bound of the fit favours no more."),
+        ("heldout", chosen(1, scored=0), "nothing could be predicted that would speak for more."),
         ("heldout", chosen(1), "no larger number of clusters predicted held-out responses better by enough to count."),
     ],
 )
@@ -145,23 +162,29 @@ def test_one_cluster_is_told_with_its_reason(clusters, heldout, words) -> None:
 
 def test_settings_are_chosen_by_responses_only_where_these_said_something() -> None:
     automatic = {"clusters": "heldout", "label_weight": "auto", "dimensions": "auto"}
-    assert choice_sentence(automatic, chosen(3), 2) == (
-        "Chosen by held-out responses, 5 folds: 3 clusters, label weight 0.5 and 2 dimensions."
-    )
-    nothing = choice_sentence(automatic, chosen(1, pairs=0), 2)
+    assert choice_sentence(automatic, chosen(3), 2) == "Chosen by held-out responses, 5 folds: 3 clusters."
+    nothing = choice_sentence(automatic, chosen(1, scored=0), 2)
     assert nothing.startswith("Nothing was chosen by held-out responses; the program's own settings were taken: 1 clus")
-    assert choice_sentence(automatic, None, 4).endswith(
-        ": as many clusters as the bound favours, label weight 1 and 4 dimensions."
+    assert choice_sentence(automatic, None, 4) == ""
+    by_bound = automatic | {"clusters": "bound"}
+    assert choice_sentence(by_bound, chosen(0), 2) == (
+        "Chosen by held-out responses, 5 folds: label weight 0.5 and 2 dimensions."
     )
+    assert choice_sentence(by_bound, None, 4).endswith(": label weight 1 and 4 dimensions.")
     assert choice_sentence({"clusters": 3, "label_weight": 1.0, "dimensions": 1}, None, 1) == ""
 
 
 def test_where_no_items_were_seen_twice_nothing_is_said_to_be_chosen_by_responses() -> None:
     answers = [Response(f"h{n}", f"w{n % 2}", (f"{n}a", f"{n}b"), ("1", "1" if n % 3 else "2")) for n in range(6)]
-    told = fit_table(ResponseTable.from_responses(answers), FitSettings(n_starts=1)).summary["verdicts"]
-    assert any("nothing could be predicted" in sentence for sentence in told)
-    assert any("the program's own settings were taken" in sentence for sentence in told)
+    summary = fit_table(ResponseTable.from_responses(answers), FitSettings(n_starts=1)).summary
+    assert summary["too_little"]
+    assert summary["structure"] is None
+    told = summary["verdicts"]
+    assert any(sentence.startswith("Too few answers to tell: about ") for sentence in told)
     assert not any(sentence.startswith("Chosen by held-out") for sentence in told)
+    by_bound = fit_table(ResponseTable.from_responses(answers), FitSettings(n_starts=1, n_clusters="bound"))
+    assert any("nothing could be predicted" in sentence for sentence in by_bound.summary["verdicts"])
+    assert any("the program's own settings were taken" in sentence for sentence in by_bound.summary["verdicts"])
 
 
 def test_clusters_without_items_are_counted_and_no_reason_is_made_up() -> None:
@@ -174,8 +197,8 @@ def test_clusters_without_items_are_counted_and_no_reason_is_made_up() -> None:
 
 def test_no_figure_is_less_than_zero_by_nothing() -> None:
     perfect = SimpleNamespace(
-        pairs=100, loglik=-0.0001, base_loglik=-0.5, gain=0.4999, gain_se=0.001, accuracy=1.0, folds=5
+        scored=100, unit=DECISION, loglik=-0.0001, base_loglik=-0.5, gain=0.4999, gain_se=0.001, accuracy=1.0, folds=5
     )
     sentence = structure_sentence(perfect)
-    assert "(0.000 nats a pair label against -0.500," in sentence
-    assert "100.0% of their pairs are predicted rightly" in sentence
+    assert "(0.000 nats a decision against -0.500," in sentence
+    assert "100.0% of their decisions are predicted rightly" in sentence

@@ -63,7 +63,7 @@ def test_turns_tell_what_a_worker_did(make_campaign: MakeCampaign) -> None:
     assert turns.self_agreement("nobody") is None
     scores = worker_scores(run.result)
     assert scores is not None
-    assert scores.labels[2] == 0
+    assert scores.scored[2] == 0
 
 
 def test_an_item_is_misplaced_where_another_group_or_none_suits_it_better() -> None:

@@ -29,8 +29,8 @@ def test_who_sorts_is_predicted_better_than_who_does_not_look(seed: int) -> None
     assert not found.over_random[random] > 2 * found.over_random_se[random]
     assert not found.over_one_group[one_group] > 2 * found.over_one_group_se[one_group]
     assert found.accuracy[sensible].min() > 0.8
-    total = model.heldout_.loglik * model.heldout_.pairs
-    assert float((found.loglik * found.labels).sum()) == pytest.approx(total)
+    total = model.heldout_.loglik * model.heldout_.scored
+    assert float((found.loglik * found.scored).sum()) == pytest.approx(total)
 
 
 def test_errors_are_those_of_responses_and_one_response_has_one_too() -> None:
@@ -50,6 +50,6 @@ def test_responses_without_labels_say_nothing() -> None:
     campaign = tall_red_campaign(TallRedSettings(items=16, items_per_hit=8, redundancy=2))
     n = campaign.table.n_responses
     nothing = HeldOutScores(np.zeros(n), np.zeros(n), np.zeros(n))
-    found = score_workers([campaign.table], nothing, nothing, nothing)
-    assert found.labels.tolist() == [0.0] * 12
+    found = score_workers(campaign.table.worker_of_response, 12, nothing, nothing, nothing)
+    assert found.scored.tolist() == [0.0] * 12
     assert np.isnan(found.over_random).all()

@@ -168,7 +168,7 @@ def test_edge_cases_have_clusters_and_probabilities(case: str, wanted: Any) -> N
     assert (q >= 0).all()
     assert (q.sum(axis=1) <= 1 + 1e-9).all()
     np.testing.assert_array_equal(model.labels_, 1 + q.argmax(axis=1))
-    assert q.max() < 0.95
+    assert q.max() < 0.97
     if case in ("one response", "one response of two items"):
         assert q.max() <= 0.9
         assert model.too_little_
@@ -189,8 +189,8 @@ def test_people_who_disagree_about_one_card_leave_it_at_a_half(people: int) -> N
     model = DecisionClustering().fit(slow.table_of(rows, 12, people))
     own = model.responsibilities_[np.arange(12), model.labels_ - 1]
     assert own[0] == min(own)
-    assert own[0] < 0.6
-    assert own[1:].max() < 0.9
+    assert 0.4 <= own[0] < 0.6
+    assert own[1:].min() > 0.6
 
 
 @pytest.mark.parametrize("wanted", ["heldout", 6, 4, 2])
@@ -334,18 +334,25 @@ def test_likeness_of_partitions_is_the_adjusted_rand_index() -> None:
 
 def test_chances_are_means_over_pairs() -> None:
     random = np.random.default_rng(2)
-    draws = [PlausiblePartition(random.dirichlet(np.ones(k), 9), random.uniform(0.5, 0.9, k)) for k in (2, 3, 4)]
+    draws = [
+        PlausiblePartition(random.dirichlet(np.ones(k), 9), random.uniform(0.5, 0.9, k), random.uniform(0.1, 0.5, k))
+        for k in (2, 3, 4)
+    ]
     partition, sorters = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2]), random.integers(1, 6, 9).astype(float)
     found = chance_with_clusters(draws, partition, sorters)
     for item in range(8):
         mates = np.flatnonzero((partition == partition[item]) & (np.arange(9) != item))
-        together = [np.mean([(d.memberships[item] * d.memberships[j] * d.rates).sum() for d in draws]) for j in mates]
-        workers = np.sqrt(sorters[item] * sorters[partition == partition[item]].mean())
-        assert found[item, partition[item]] == pytest.approx(np.mean(together) * workers / (workers + 1))
+        n = sorters[item]
+        one_puts = [np.maximum(d.rates, 1 - (1 - d.lifts) ** n) for d in draws]
+        together = [
+            np.mean([(d.memberships[item] * d.memberships[j] * p).sum() for d, p in zip(draws, one_puts, strict=True)])
+            for j in mates
+        ]
+        assert found[item, partition[item]] == pytest.approx(np.mean(together) * n**2 / (n**2 + 0.6))
     np.testing.assert_array_equal(found.argmax(axis=1), partition)
     assert (found.sum(axis=1) <= 1 + 1e-12).all()
     # alone in its cluster, and known of few
-    assert found[8, 2] <= sorters[8] / (sorters[8] + 1)
+    assert found[8, 2] <= sorters[8] / (sorters[8] + 0.25)
 
 
 def read(name: str) -> tuple[ResponseTable, dict[str, str]]:
@@ -393,5 +400,4 @@ def test_probabilities_are_about_as_often_right_as_they_say() -> None:
     said, right = np.array(chance), np.array(together)
     bins = np.minimum((said * 10).astype(int), 9)
     error = sum(abs((said[bins == b] - right[bins == b]).sum()) for b in range(10)) / len(said)
-    # measured .106: too unsure where a campaign is small
-    assert error < 0.15
+    assert error < 0.07
