@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,13 @@ from crowdclust_app.domain.errors import no_convergence_warning
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.evaluation.metrics import adjusted_rand_index, variation_of_information
 from crowdclust_app.inference.consensus import ConsensusClustering
-from crowdclust_app.inference.crowdclustering import Crowdclustering, DecisionClustering
+from crowdclust_app.inference.crowdclustering import Crowdclustering
 from crowdclust_app.inference.crowdclustering.kernels.decisions import count_item_pairs
 from crowdclust_app.services.progress_report import Progress
 
 Ints = NDArray[np.int64]
 ABOUT = "30 kinds of invented campaigns: automatic methods, and others that are told the number of clusters"
-AUTOMATIC = ("decisions", "crowdclustering")
+AUTOMATIC = ("crowdclustering",)
 TOLD = ("average-linkage", "spectral", "nmf-masked")
 QUICK_KINDS = ("fewsort", "tenhits", "fiveresponses")
 TRIALS = ("kind", "method", "seed", "true_clusters", "clusters", "vi_nats", "ari", "seconds")
@@ -84,15 +84,11 @@ def run_battery(
 
 
 def _cluster(method: str, table: ResponseTable, clusters: int, seed: int) -> Ints:
-    made: dict[str, Callable[[], Any]] = {
-        "decisions": lambda: DecisionClustering(seed=seed),
-        "crowdclustering": lambda: Crowdclustering(n_starts=1, seed=seed),
-    }
     if method == "average-linkage":
         return average_linkage(table, clusters)
-    model = made.get(method, lambda: ConsensusClustering(method=method, n_clusters=clusters, n_starts=4, seed=seed))()
-    labels: Ints = model.fit(table).labels_
-    return labels
+    automatic = Crowdclustering(n_starts=1, seed=seed)
+    told = ConsensusClustering(method=method, n_clusters=clusters, n_starts=4, seed=seed)
+    return (automatic if method in AUTOMATIC else told).fit(table).labels_
 
 
 def average_linkage(table: ResponseTable, clusters: int) -> Ints:

@@ -53,7 +53,6 @@ class Method:
 
 _CROWDCLUSTERING = "crowdclust_app.inference.crowdclustering:Crowdclustering"
 _CONSENSUS = "crowdclust_app.inference.consensus:ConsensusClustering"
-_DECISIONS = "crowdclust_app.inference.crowdclustering.decisions"
 _AGGREGATORS = "crowdclust_app.inference.aggregators"
 _EXPERTS = "crowdclust_app.inference.experts"
 
@@ -82,9 +81,6 @@ _ALL = (
            needs_metis=True),
     Method("spectral", "Spectral", "baseline", _CONSENSUS, "",
            "Clusters were inferred by spectral clustering of the co-occurrence operator."),
-    Method("decisions", "Decisions", "baseline", f"{_DECISIONS}:DecisionClustering", "",
-           "Clusters are the partition under which the workers' decisions about single items were most probable, each "
-           "worker with a slope and a bias on the crowd's affinities of clusters."),
     Method("majority", "Majority vote", "aggregator", f"{_AGGREGATORS}.voting:Majority", "liu2012",
            "what more people say; even votes are undecided", verify_row=1),
     Method("soft-vote", "Soft vote", "aggregator", f"{_AGGREGATORS}.voting:SoftVote", "raykar2009",

@@ -135,7 +135,7 @@ def test_settings_that_cannot_be_are_refused(wrong: dict, words: str) -> None:
 def test_without_metis_its_methods_are_left_out_unless_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymetis", None)
     methods, warnings = campaign_benchmarks._methods(BenchSettings("table1"))
-    assert methods == ("crowdclustering", "consensus", "nmf", "nmf-masked", "spectral", "decisions")
+    assert methods == ("crowdclustering", "consensus", "nmf", "nmf-masked", "spectral")
     assert warnings[0].startswith("Left out: cspa, mcla, hbgf; cspa, mcla and hbgf partition graphs with METIS")
     with pytest.raises(UserError, match="pymetis is not installed"):
         run_bench(BenchSettings("table1", ("cspa",), quick=True))

@@ -61,7 +61,7 @@ def test_the_table_agrees_with_the_classes() -> None:
 
 def test_the_order_of_files_and_screens() -> None:
     assert names_of("clustering", "baseline") == (
-        "crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral", "decisions"
+        "crowdclustering", "consensus", "nmf", "nmf-masked", "cspa", "mcla", "hbgf", "spectral"
     )  # fmt: skip
     assert names_of("aggregator", "learner") == (
         "majority", "soft-vote", "em", "amf", "mf", "bp", "bp-max", "kos", "kos-normalised", "em2", "amf2", "mf2",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from crowdclust_app.domain.errors import no_convergence_warning
 from crowdclust_app.domain.fit_settings import FitSettings
 from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.consensus import ConsensusClustering, Step
-from crowdclust_app.inference.crowdclustering import DecisionClustering
 from crowdclust_app.inference.crowdclustering.model.data import labels_of
 from crowdclust_app.inference.crowdclustering.model.initialisation import spectral_positions
 from crowdclust_app.inference.crowdclustering.model.summary import fisher_axes
@@ -24,7 +22,6 @@ from crowdclust_app.services.fits.results import FitResult
 from crowdclust_app.services.fits.summary import design_sentences, summarise
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
-DECISIONS = "decisions"
 USUAL_DIMENSIONS = 4
 """Those in which items are shown where none are given."""
 
@@ -44,8 +41,8 @@ def fit_baseline(
 ) -> FitResult:
     """Cluster by one of the methods that have no positions.
 
-    All but `decisions` need the number of clusters. Where none is given it is the one that crowdclustering finds with
-    the same settings, whose fit comes first.
+    They need the number of clusters. Where none is given it is the one that crowdclustering finds with the same
+    settings, whose fit comes first.
 
     Parameters
     ----------
@@ -65,34 +62,21 @@ def fit_baseline(
     """
     began = time.perf_counter()
     given = settings.n_clusters
-    clusters: int | Literal["heldout"] = given if isinstance(given, int) else "heldout"
-    if clusters == "heldout" and settings.method != DECISIONS:
-        clusters = int(crowdclustering().summary["clusters"])
+    clusters = given if isinstance(given, int) else int(crowdclustering().summary["clusters"])
 
     def report(step: Step) -> None:
         if progress:
             progress(ProgressReport(step.done, step.total, f"{settings.method}: {step.text}"))
 
-    notes: tuple[str, ...] = ()
-    n_iterations, converged = None, None
-    if settings.method == DECISIONS:
-        decisions = DecisionClustering(
-            n_clusters=clusters, n_starts=settings.n_starts, folds=max(settings.folds, 2), seed=settings.seed
-        )
-        decisions.fit(table, progress=lambda text, done, total: report(Step(done, total, text)), cancel=cancel)
-        labels, notes = decisions.labels_, decisions.notes_
-    else:
-        assert not isinstance(clusters, str)
-        model = ConsensusClustering(
-            method=settings.method, n_clusters=clusters, n_starts=settings.n_starts, seed=settings.seed
-        )
-        with no_convergence_warning():
-            model.fit(table, progress=report, cancel=cancel)
-        labels, n_iterations, converged = model.labels_, model.n_iterations_, model.converged_
+    model = ConsensusClustering(
+        method=settings.method, n_clusters=clusters, n_starts=settings.n_starts, seed=settings.seed
+    )
+    with no_convergence_warning():
+        model.fit(table, progress=report, cancel=cancel)
     dimensions = USUAL_DIMENSIONS if isinstance(settings.dimensions, str) else settings.dimensions
-    described = describe(table, labels, dimensions, settings.seed)
-    result = replace(described, n_iterations=n_iterations, converged=converged)
-    sentences = [*_sentences(table, settings, result, clusters), *notes]
+    described = describe(table, model.labels_, dimensions, settings.seed)
+    result = replace(described, n_iterations=model.n_iterations_, converged=model.converged_)
+    sentences = _sentences(table, settings, result, clusters)
     seconds = time.perf_counter() - began
     summary = summarise(table, settings.as_dict(), result, seconds=seconds, sentences=sentences)
     return replace(result, summary=summary)
@@ -201,13 +185,7 @@ def _covariance(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(apart.T @ apart / len(points))
 
 
-def _sentences(
-    table: ResponseTable, settings: FitSettings, result: FitResult, clusters: int | Literal["heldout"]
-) -> list[str]:
-    if settings.method == DECISIONS:
-        chosen = "was chosen by held-out responses" if clusters == "heldout" else "was given"
-        return [f"The method decisions found the clusters; their number {chosen}.", *design_sentences(table)]
-    assert not isinstance(clusters, str)
+def _sentences(table: ResponseTable, settings: FitSettings, result: FitResult, clusters: int) -> list[str]:
     own = "" if isinstance(settings.n_clusters, int) else ", as crowdclustering finds them in these responses"
     found = len(result.means)
     sentences = [

@@ -21,9 +21,11 @@ LEVELS = 4
 SAME = 1e-6
 # Clusters of so few items are held against larger ones once more.
 FEW = 3
+# An item alone is counted to a cluster with whose items it is together more often than this.
+ALONE = 0.38
 # A cluster is one of items that go with nothing when they are together less than this share as often as any two items,
 # and less than so many times as often as with items of others.
-SHARE_OF_CHANCE, TIMES_OTHERS = 0.5, 2.0
+SHARE_OF_CHANCE, TIMES_OTHERS = 0.5, 3.0
 
 Check = Callable[[], None]
 FitsByNumber = dict[int, DecisionFit]
@@ -167,9 +169,12 @@ def _split_off(answers: Answers, fit: DecisionFit, K: int) -> DecisionFit:
     return fit.with_partition(answers, partition).settled(answers)
 
 
-def tidied(answers: Answers, fit: DecisionFit) -> DecisionFit:
-    """Items that nothing goes with made clusters of their own, and a few that go with a larger cluster put there."""
-    return _absorbed(answers, _singled(answers, fit))
+def tidied(answers: Answers, fit: DecisionFit, check: Check) -> DecisionFit:
+    """Items that nothing goes with made clusters of their own, and those put into a larger cluster that go with it."""
+    alone = _singled(answers, fit)
+    found = _absorbed(answers, alone)
+    # what has been put together changes where other items go
+    return found if found is alone else _absorbed(answers, refined(answers, found, check))
 
 
 def _singled(answers: Answers, fit: DecisionFit) -> DecisionFit:
@@ -188,13 +193,19 @@ def _singled(answers: Answers, fit: DecisionFit) -> DecisionFit:
 
 
 def _absorbed(answers: Answers, fit: DecisionFit) -> DecisionFit:
-    """A cluster of up to `FEW` items that are with a larger one's more often than not is counted to it."""
+    """A cluster is counted to a larger one where its items are with that one's more often than with each other.
+
+    Such items are of more than one kind, and each worker decides for one. So are up to `FEW` items that are with a
+    larger cluster's more often than not.
+    """
     while fit.n_clusters > 1:
         shown, joined, _ = weighted_pairs(answers, fit.partition, fit.workers)
-        smaller = (fit.sizes[:, None] <= FEW) & (fit.sizes > fit.sizes[:, None])
-        rate = np.where(smaller, joined / np.maximum(shown, 1e-9), 0.0)
+        rate = joined / np.maximum(shown, 1e-9)
+        least = np.where(fit.sizes <= FEW, np.minimum(np.diag(rate), 0.5), np.diag(rate))
+        least = np.where(fit.sizes == 1, ALONE, least)
+        rate = np.where((fit.sizes > fit.sizes[:, None]) & (rate > least[:, None]), rate, 0.0)
         small, large = np.unravel_index(int(rate.argmax()), rate.shape)
-        if rate[small, large] <= 0.5:
+        if rate[small, large] == 0.0:
             break
         fit = fit.with_partition(answers, np.where(fit.partition == small, large, fit.partition)).settled(answers, 1)
     return fit

@@ -16,6 +16,8 @@ from crowdclust_app.inference.crowdclustering.partitions.search import FitsByNum
 
 # Fewer clusters are as good as the best where they lack less than so many paired standard errors.
 ERRORS_OF_CLUSTERS = 2.0
+# With fewer responses than this it is one standard error: what two of five people did alike is not to be missed.
+FEW_RESPONSES = 10
 # Sets of items are held out whole where there are so many of them a fold.
 SETS_A_FOLD = 3
 # Share of responses that follow no clusters: they are predicted as with one cluster.
@@ -93,17 +95,19 @@ class HeldOutCurve:
     decisions: Floats
     trained: tuple[dict[int, Ints], ...]
 
-    def chosen(self, errors: float = ERRORS_OF_CLUSTERS, weight: Floats | None = None) -> int:
+    def chosen(self, errors: float | None = None, weight: Floats | None = None) -> int:
         """The fewest clusters that predict as well as the best number within so many paired standard errors.
 
         Parameters
         ----------
         errors
-            Standard errors over responses.
+            Standard errors over responses; None for the usual ones.
         weight : ndarray of shape (R,), optional
             What each response counts.
         """
         best, n = self.best(weight), self.loglik.shape[1]
+        if errors is None:
+            errors = 1.0 if n < FEW_RESPONSES else ERRORS_OF_CLUSTERS
         lacking = self.loglik[best] - self.loglik
         deviation = lacking - lacking.mean(axis=1, keepdims=True)
         error = np.sqrt((deviation**2).sum(axis=1) * n / max(n - 1, 1))
@@ -179,7 +183,7 @@ class _Fold:
         """The number that this fold alone would choose."""
         numbers = sorted(self.scores)
         loglik, right = (np.array([self.scores[number][n] for number in numbers]) for n in (0, 1))
-        return HeldOutCurve(tuple(numbers), loglik, right, self.decisions, ()).chosen()
+        return HeldOutCurve(tuple(numbers), loglik, right, self.decisions, ()).chosen(ERRORS_OF_CLUSTERS)
 
 
 def _hold_out(answers: Answers, held: Any, counts: PairCounts | None, top: int, check: Callable[[], None]) -> _Fold:

@@ -24,6 +24,7 @@ from crowdclust_app.inference.crowdclustering.partitions.search import (
 )
 from crowdclust_app.inference.crowdclustering.selection.curve import (
     ERRORS_OF_CLUSTERS,
+    FEW_RESPONSES,
     HeldOutCurve,
     Work,
     held_out_curve,
@@ -106,19 +107,6 @@ class Partitioned:
     more_sets: int
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must not miss, in sentences."""
-        sentences = []
-        if self.too_little:
-            sentences.append(f"There are too few answers to tell: about {self.more_sets:,} more sets would.")
-        if self.continuous:
-            sentences.append(
-                "The items lie on a line or in a plane without gaps: where one cluster ends and the next begins is "
-                f"arbitrary (partitions of different responses agree by {self.fold_agreement:.2f}, 1 being alike)."
-            )
-        return tuple(sentences)
-
-    @property
     def n_clusters(self) -> int:
         """Number of clusters `K`."""
         return int(self.partition.max()) + 1
@@ -177,7 +165,7 @@ def _part(
     fits = partitions_by_number(answers, candidates, top, check)
     improve_by_starts(answers, candidates, fits, K, range(2, n_starts + 1), seed, check)
     if wanted is None:
-        return PartOfDesign(answers, items, curve, fits, tidied(answers, nearest_number(fits, K)))
+        return PartOfDesign(answers, items, curve, fits, tidied(answers, nearest_number(fits, K), check))
     fits[K] = best_of_number(answers, candidates, fits, K, check)
     return PartOfDesign(answers, items, curve, {K: fits[K]}, fits[K])
 
@@ -273,7 +261,8 @@ def _worth(answers: Answers, parts: Sequence[PartOfDesign]) -> tuple[bool, bool,
 def _is_continuous(part: PartOfDesign, agreement: float) -> bool:
     line, plane = share_on_axes(part.fit)
     on_a_line = line > LINE and agreement < LINE_AGREEMENT
-    return on_a_line or (plane > PLANE and agreement < PLANE_AGREEMENT and part.fit.n_clusters >= PLANE_CLUSTERS)
+    in_a_plane = plane > PLANE and agreement < PLANE_AGREEMENT and part.fit.n_clusters >= PLANE_CLUSTERS
+    return part.answers.size >= FEW_RESPONSES and (on_a_line or in_a_plane)
 
 
 def share_on_axes(fit: DecisionFit) -> tuple[float, float]:

@@ -76,7 +76,7 @@ def draw_partitions(
 
 
 def _draw(answers: Answers, fit: DecisionFit, check: Callable[[], None]) -> PlausiblePartition:
-    fit = tidied(answers, refined(answers, fit, check, ROUNDS))
+    fit = tidied(answers, refined(answers, fit, check, ROUNDS), check)
     shown, joined, _ = weighted_pairs(answers, fit.partition, np.zeros_like(fit.workers))
     of_any = float(joined.sum() / shown.sum())
     lifts = np.maximum(fit.rates_within - of_any, 0.0) / max(1.0 - of_any, 1e-9)
