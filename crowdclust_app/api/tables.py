@@ -12,7 +12,7 @@ from crowdclust_app.domain.campaign import WHOLE_COLLECTION
 from crowdclust_app.domain.data_frames import frame_of_columns
 from crowdclust_app.domain.response_table import ResponseTable, as_response_table
 from crowdclust_app.io import label_tables, tables
-from crowdclust_app.services.fits.sources import read_table_source, unknown_columns_warning
+from crowdclust_app.services.fits.sources import read_table_source, table_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ def read_labels(path: Source) -> pd.DataFrame:
     >>> model = cc.DawidSkene().fit(cc.read_labels("labels.csv"))  # doctest: +SKIP
     """
     rows = label_tables.read_labels(Path(path))
-    _warn(unknown_columns_warning(Path(path), rows.unknown_columns))
+    _warn(table_warnings(Path(path), rows.unknown_columns, rows.notes))
     return frame_of_columns({"task": rows.task, "worker": rows.worker, "label": rows.label})
 
 
@@ -107,7 +107,7 @@ def read_truth(path: Source) -> dict[str, str]:
     >>> truth = cc.read_truth("truth.csv")  # doctest: +SKIP
     """
     truth = tables.read_truth(Path(path))
-    _warn(unknown_columns_warning(Path(path), truth.unknown_columns))
+    _warn(table_warnings(Path(path), truth.unknown_columns, truth.notes))
     return dict(truth)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.io.csvtext import CsvTable, open_any_sheet
+from crowdclust_app.domain.names import Names, path_key, with_point
+from crowdclust_app.io.csv_reader import ROW_NAMES, CsvTable, open_any_sheet
 
-# What statistics programs write for a cell without a value.
-_MISSING = frozenset({"", "na", "nan", "n/a", "null", "none", "."})
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _MANY = 10_000
 
 
@@ -29,11 +30,14 @@ class FeatureRows:
         Names of the features.
     values : ndarray of shape (N, D)
         NaN where a cell is missing.
+    notes
+        Sentences about how the table was read.
     """
 
     names: tuple[str, ...]
     columns: tuple[str, ...]
     values: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
 
 
 def read_features(path: Path) -> FeatureRows:
@@ -42,8 +46,9 @@ def read_features(path: Path) -> FeatureRows:
     Parameters
     ----------
     path
-        The first column has the item (or task), whatever it is called; every other column is a feature. An empty cell
-        is a missing value.
+        The first column has the item (or task), whatever it is called; every other column is a feature. Row names
+        before it, as R and pandas write them, are passed over. An empty cell or `NA` is a missing value. Decimals have
+        a point, or all a comma.
 
     Raises
     ------
@@ -52,29 +57,58 @@ def read_features(path: Path) -> FeatureRows:
     """
     path = Path(path)
     sheet = open_any_sheet(path)
-    header = sheet.unknown_columns
-    _check_header(path, header)
+    first, comma = _conventions(sheet)
+    header = sheet.unknown_columns[first:]
+    _check_header(path, header, sheet.header_line)
+    names = Names(key=path_key)
     lines: dict[str, int] = {}
     rows: list[list[float]] = []
     for line, cells in sheet.rows():
-        name = cells[0]
-        if not name.strip():
-            raise sheet.error(line, f"the {header[0]} is empty", "fill it in or take the row out")
+        if not cells[first]:
+            raise sheet.empty_cell(line, {header[0]: first})
+        name = names(cells[first])
         if name in lines:
             what = f"the {header[0]} {name} has features on line {lines[name]} already"
             raise sheet.error(line, what, "keep one of the rows")
         lines[name] = line
-        rows.append([_number(sheet, line, header[at], cells[at]) for at in range(1, len(header))])
+        cells = cells[first + 1 :]
+        rows.append([_number(sheet, line, column, cell, comma) for column, cell in zip(header[1:], cells, strict=True)])
     values = np.array(rows, dtype=np.float64)
     empty = np.isnan(values).all(axis=0)
     if empty.all():
         raise UserError("has no value in any feature", where=str(path), todo="check that it was saved completely")
     kept = np.flatnonzero(~empty)
-    return FeatureRows(tuple(lines), tuple(header[at + 1] for at in kept), values[:, kept])
+    return FeatureRows(tuple(lines), tuple(header[at + 1] for at in kept), values[:, kept], tuple(sheet.notes))
 
 
-def _check_header(path: Path, header: tuple[str, ...]) -> None:
-    where = f"{path}, line 1"
+def _conventions(sheet: CsvTable) -> tuple[int, bool]:
+    """Which column has the items, and whether decimals have a comma.
+
+    The items are in the second column where the first one numbers the rows, and no number itself. A comma is certain to
+    stand before decimals when no number has a point and not all that have a comma could be thousands.
+    """
+    header = sheet.unknown_columns
+    numbered = len(header) > 2 and (header[0] in ROW_NAMES or header[0] == "column 1")
+    start: str | None = None
+    thousands = commas = True
+    seen = points = False
+    for at, (_, cells) in enumerate(sheet.rows()):
+        start = cells[0] if start is None else start
+        numbered = (
+            numbered and start in ("0", "1") and cells[0] == str(at + int(start)) and _float(cells[1] or "0") is None
+        )
+        for cell in cells[1:]:
+            if "," in cell:
+                seen = True
+                commas = commas and _float(with_point(cell)) is not None
+                thousands = thousands and _THOUSANDS.fullmatch(cell) is not None
+            elif "." in cell:
+                points = points or _float(cell) is not None
+    return int(numbered), seen and commas and not thousands and not points
+
+
+def _check_header(path: Path, header: tuple[str, ...], line: int) -> None:
+    where = f"{path}, line {line}"
     if len(header) < 2:
         what = "has one column and no features"
         raise UserError(what, where=where, todo="name the items in the first column and a feature in each other")
@@ -100,14 +134,13 @@ def _float(text: str) -> float | None:
         return None
 
 
-def _number(sheet: CsvTable, line: int, column: str, cell: str) -> float:
-    number = _float(cell)
+def _number(sheet: CsvTable, line: int, column: str, cell: str, comma: bool) -> float:
+    number = _float(with_point(cell) if comma else cell)
     if number is not None and math.isfinite(number):
         return number
-    text = cell.strip()
-    if text.lower() in _MISSING:
+    if not cell:
         return math.nan
-    what = f"the {column} {text} is not a finite number"
-    with_point = "," in text and _float(text.replace(",", ".")) is not None
-    todo = "write a decimal point" if with_point else "correct it or leave it empty"
+    what = f"the {column} {cell} is not a finite number"
+    with_comma = "," in cell and _float(cell.replace(",", ".")) is not None
+    todo = "write a decimal point" if with_comma else "correct it or leave it empty"
     raise sheet.error(line, what, todo)

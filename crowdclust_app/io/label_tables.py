@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowdclust_app.io.csvtext import CsvTable, open_sheet
+from crowdclust_app.domain.names import Names, class_key, twins_sentence, with_point
+from crowdclust_app.io.csv_reader import CsvTable, open_sheet
+from crowdclust_app.io.tables import ITEM_ALIASES, WORKER_ALIASES, KnownNames
 
 LABEL_COLUMNS = ("task", "worker", "label")
+LABEL_ALIASES = {
+    "task": ("taskid", "item", *ITEM_ALIASES),
+    "worker": WORKER_ALIASES,
+    "label": ("answer", "response", "class", "category", "rating", "choice", "judgment", "judgement"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,8 @@ class LabelRows:
         The line of each row, where the rows come from a file.
     question
         What was asked in each row, where the table says it.
+    notes
+        Sentences about how the table was read.
     """
 
     task: list[str]
@@ -39,25 +48,29 @@ class LabelRows:
     unknown_columns: tuple[str, ...]
     lines: Sequence[int] = ()
     question: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
 
 
-def read_labels(path: Path) -> LabelRows:
+def read_labels(path: Path, known: KnownNames | None = None, columns: Mapping[str, str] | None = None) -> LabelRows:
     """Read a `labels.csv`.
 
     Parameters
     ----------
     path
         Columns `task,worker,label`, optionally `order` (a number; rows are sorted by it) and `question`.
+    known, columns
+        As in `tables.read_responses`.
 
     Raises
     ------
     UserError
         With file and line, when anything in the table is wrong.
     """
-    sheet = open_sheet(path, [LABEL_COLUMNS], ("order", "question"))
+    known = known or KnownNames()
+    sheet = open_sheet(path, [LABEL_COLUMNS], ("order", "question"), columns, LABEL_ALIASES)
     at_task, at_worker, at_label = (sheet.columns[name] for name in LABEL_COLUMNS)
     at_order, at_question = sheet.position("order"), sheet.position("question")
-    shared: dict[str, str] = {}  # one string object a name, however many rows hold it
+    classes = Names(key=class_key)
     tasks: list[str] = []
     workers: list[str] = []
     labels: list[str | None] = []
@@ -65,29 +78,32 @@ def read_labels(path: Path) -> LabelRows:
     lines: list[int] = []
     asked: list[str] = []
     for line, row in sheet.rows():
-        task, worker, label = row[at_task], row[at_worker], row[at_label].strip()
-        if not task or not worker or task.isspace() or worker.isspace():
-            name = "worker" if task.strip() else "task"
-            raise sheet.error(line, f"the {name} is empty", "fill it in or take the row out")
+        if not (row[at_task] and row[at_worker]):
+            raise sheet.empty_cell(line, {"task": at_task, "worker": at_worker})
         lines.append(line)
-        tasks.append(shared.setdefault(task, task))
-        workers.append(shared.setdefault(worker, worker))
-        labels.append(shared.setdefault(label, label) if label else None)
+        tasks.append(known.items(row[at_task]))
+        workers.append(known.workers(row[at_worker]))
+        labels.append(classes(with_point(row[at_label])) if row[at_label] else None)
+        if not row[at_label]:
+            sheet.count_missing("label")
         if at_question >= 0:
-            asked.append(shared.setdefault(row[at_question], row[at_question]))
+            asked.append(row[at_question])
         if at_order >= 0:
             orders.append(_order(sheet, line, row[at_order]))
+    # whoever aggregates counts missing labels too
+    sheet.say_missing("label", len(labels), "they are left out", words_only=True)
+    notes = (*sheet.notes, *known.twins(), *twins_sentence("The labels", classes))
     if orders:
         sequence = sorted(range(len(orders)), key=orders.__getitem__)
         tasks, workers = [tasks[row] for row in sequence], [workers[row] for row in sequence]
         labels, lines = [labels[row] for row in sequence], [lines[row] for row in sequence]
         asked = [asked[row] for row in sequence] if asked else asked
-    return LabelRows(tasks, workers, labels, bool(orders), sheet.unknown_columns, lines, asked)
+    return LabelRows(tasks, workers, labels, bool(orders), sheet.unknown_columns, lines, asked, notes)
 
 
 def _order(sheet: CsvTable, line: int, text: str) -> float:
     try:
-        number = float(text)
+        number = float(with_point(text))
     except ValueError:
         number = math.nan
     if math.isnan(number):

@@ -1,23 +1,28 @@
 """The tables people bring: responses, pair labels, known categories (docs/files.md).
 
 Every reader says in one sentence what is wrong, with file and line, and takes nothing of a table that has a mistake.
-Unknown columns are ignored; their names come back with the rows, to be named once.
+Unknown columns are ignored; their names come back with the rows, to be named once, and so do sentences about how the
+table was read.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.names import Names, class_key, path_key, twins_sentence, with_point
 from crowdclust_app.domain.partition import DIFFERENT, SAME
 from crowdclust_app.domain.response_table import Response
-from crowdclust_app.io.csvtext import CsvTable, format_cell, open_sheet, write_table
+from crowdclust_app.io.csv_reader import CsvTable, open_sheet
+from crowdclust_app.io.csvtext import format_cell, write_table
 
 __all__ = [
+    "KnownNames",
     "PairRecord",
     "Records",
     "ResponseRecord",
@@ -34,6 +39,31 @@ RESPONSE_EXTRAS = ("started_at", "submitted_at", "active_seconds", "stage", "gro
 PAIR_COLUMNS = ("worker", "item_a", "item_b", "label")
 TRUTH_COLUMNS = (("item", "category"), ("task", "label"))
 
+WORKER_ALIASES = (
+    "workerid", "user", "userid", "participant", "participantid", "subject", "subjectid", "person", "respondent",
+    "annotator", "annotatorid", "assessor", "judge", "rater", "performer", "uniqid", "uniqueid", "prolificpid", "pid",
+)  # fmt: skip
+ITEM_ALIASES = (
+    "card", "cardlabel", "cardname", "stimulus", "image", "photo", "picture", "imagename", "filename", "file", "object",
+    "product", "statement", "cardid", "itemid",
+)  # fmt: skip
+_RESPONSE_ALIASES = {
+    "hit": ("hitid", "set", "setid"),
+    "worker": WORKER_ALIASES,
+    "item": ITEM_ALIASES,
+    "group": ("groupid", "categoryid", "category", "categorylabel", "categoryname", "pile", "pileid", "cluster"),
+    "group_name": ("grouplabel", "categorylabel", "categoryname", "category"),
+}
+_PAIR_ALIASES = {"worker": WORKER_ALIASES, "hit": ("hitid", "set", "setid")}
+_TRUTH_ALIASES = {
+    "item": ITEM_ALIASES,
+    "category": ("class", "truth", "groundtruth", "gold"),
+    "task": ("taskid", *ITEM_ALIASES),
+    "label": ("gold", "truth", "groundtruth", "answer"),
+}
+EVERYTHING = "all"
+"""Name of the HIT of a table that names none, because everybody sorted the same items."""
+
 # What holds for a response as a whole and therefore has to be the same on each of its rows.
 _OF_THE_RESPONSE = ("started_at", "submitted_at", "active_seconds", "stage", "comment")
 
@@ -49,11 +79,14 @@ class Records(list[T]):
         The rows.
     unknown_columns
         Names of ignored columns.
+    notes
+        Sentences about how the table was read.
     """
 
-    def __init__(self, rows: list[T], unknown_columns: tuple[str, ...] = ()) -> None:
+    def __init__(self, rows: list[T], unknown_columns: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> None:
         super().__init__(rows)
         self.unknown_columns = unknown_columns
+        self.notes = notes
 
 
 class Truth(dict[str, str]):
@@ -65,11 +98,34 @@ class Truth(dict[str, str]):
         Category by item.
     unknown_columns
         Names of ignored columns.
+    notes
+        Sentences about how the table was read.
     """
 
-    def __init__(self, categories: dict[str, str], unknown_columns: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, categories: dict[str, str], unknown_columns: tuple[str, ...] = (), notes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(categories)
         self.unknown_columns = unknown_columns
+        self.notes = notes
+
+
+@dataclass(slots=True)
+class KnownNames:
+    """Names that a table may spell otherwise: those of a campaign, and those that the table has had so far."""
+
+    items: Names = field(default_factory=lambda: Names(key=path_key))
+    workers: Names = field(default_factory=Names)
+    hits: Names = field(default_factory=Names)
+    categories: Names = field(default_factory=lambda: Names(key=class_key))
+
+    def twins(self) -> tuple[str, ...]:
+        """Sentences about names that differ only in letter case."""
+        return (
+            *twins_sentence("The items", self.items),
+            *twins_sentence("The workers", self.workers),
+            *twins_sentence("The categories", self.categories),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +138,8 @@ class ResponseRecord:
         Who put which items into which groups; names as in the table.
     line
         The first line it stands on, for messages.
+    lines
+        The line of each item, aligned with `response.items`.
     started_at, submitted_at
         When; None where the table does not say.
     active_seconds
@@ -96,6 +154,7 @@ class ResponseRecord:
 
     response: Response
     line: int
+    lines: tuple[int, ...] = ()
     started_at: datetime | None = None
     submitted_at: datetime | None = None
     active_seconds: float | None = None
@@ -130,23 +189,33 @@ class PairRecord:
 
 @dataclass(slots=True)
 class _Gathering:
-    """The rows of one response as they come by."""
+    """The rows of one response as they come by; `copies` has the names of copies by the item they are about."""
 
     line: int
     groups: dict[str, str] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
     names: list[str | None] = field(default_factory=list)
+    copies: dict[str, str] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
 
 
-def read_responses(path: Path) -> Records[ResponseRecord]:
+def read_responses(
+    path: Path, known: KnownNames | None = None, columns: Mapping[str, str] | None = None
+) -> Records[ResponseRecord]:
     """Read a `responses.csv`.
 
-    All rows of one worker in one HIT are one response, wherever they stand. A response of one item is kept.
+    All rows of one worker in one HIT are one response, wherever they stand. A response of one item is kept. Rows
+    without a group are items that were not sorted.
 
     Parameters
     ----------
     path
         Columns `hit,worker,item,group`, optionally `started_at,submitted_at,active_seconds,stage,group_name,comment`.
+        Without `hit` everybody is taken to have sorted the same items.
+    known
+        Names that exist already; items of which are found under the names of their copies too.
+    columns
+        What the table calls its columns, where it calls them otherwise.
 
     Returns
     -------
@@ -158,42 +227,112 @@ def read_responses(path: Path) -> Records[ResponseRecord]:
     UserError
         With file and line, when anything in the table is wrong.
     """
-    sheet = open_sheet(path, [RESPONSE_COLUMNS], RESPONSE_EXTRAS)
-    at_hit, at_worker, at_item, at_group = (sheet.columns[name] for name in RESPONSE_COLUMNS)
+    known = known or KnownNames()
+    required = [RESPONSE_COLUMNS, RESPONSE_COLUMNS[1:]]
+    sheet = open_sheet(path, required, RESPONSE_EXTRAS, columns, _RESPONSE_ALIASES)
+    needed: dict[str, int] = {name: sheet.columns[name] for name in ("hit", "worker", "item") if name in sheet.columns}
+    at_hit, at_worker, at_item, at_group = (sheet.position(name) for name in RESPONSE_COLUMNS)
     at_name = sheet.position("group_name")
     extra_names = [name for name in _OF_THE_RESPONSE if name in sheet.columns]
     at_extras = [sheet.columns[name] for name in extra_names]
-    shared: dict[str, str] = {}  # one string object a name, however many rows hold it
+    groups = Names(key=class_key)
     gathered: dict[tuple[str, str], _Gathering] = {}
+    count = 0
     for line, row in sheet.rows():
-        hit, worker, item, group = row[at_hit], row[at_worker], row[at_item], row[at_group]
-        if not (hit.strip() and worker.strip() and item.strip() and group.strip()):
-            raise _empty_cell(sheet, line, row, RESPONSE_COLUMNS)
-        key = (hit, worker)
+        if not (row[at_worker] and row[at_item] and (at_hit < 0 or row[at_hit])):
+            raise sheet.empty_cell(line, needed)
+        count += 1
+        if not row[at_group]:
+            sheet.count_missing("group")
+            continue
+        hit = known.hits(row[at_hit]) if at_hit >= 0 else EVERYTHING
+        key = (hit, known.workers(row[at_worker]))
         response = gathered.get(key)
         if response is None:
             response = gathered[key] = _Gathering(line, extras=tuple(row[at] for at in at_extras))
-        if item in response.groups:
-            what = f"the item {item} is a second time in the response of {worker} to the HIT {hit}"
-            raise sheet.error(line, what, "keep one of the rows")
-        response.groups[shared.setdefault(item, item)] = shared.setdefault(group, group)
+        item, group = known.items(row[at_item]), groups(row[at_group])
+        if _second_time(sheet, line, known, key, response, item, row[at_item], group):
+            continue
+        response.groups[item] = group
+        response.lines.append(line)
         if at_name >= 0:
             response.names.append(row[at_name] or None)
         for at, name, before in zip(at_extras, extra_names, response.extras, strict=True):
             if row[at] != before:
-                what = f"the response of {worker} to the HIT {hit} has another {name} on line {response.line}"
+                what = f"the response of {key[1]} to the HIT {hit} has another {name} on line {response.line}"
                 raise sheet.error(line, what, f"give all rows of a response the same {name}")
+    if not gathered:
+        raise UserError("has no group in any row", where=str(path), todo="say into which group each item was put")
+    sheet.say_missing("group", count, "these items count as not sorted")
+    if at_hit < 0:
+        sheet.notes.append(
+            "It has no column hit, which names the items that were sorted together; everybody is taken to have been "
+            "shown the same ones."
+        )
     records = [_record(sheet, key, response, extra_names) for key, response in gathered.items()]
-    return Records(records, sheet.unknown_columns)
+    return Records(records, sheet.unknown_columns, (*sheet.notes, *known.twins(), *_group_twins(records)))
 
 
-def read_pairs(path: Path) -> Records[PairRecord]:
+def _second_time(
+    sheet: CsvTable,
+    line: int,
+    known: KnownNames,
+    key: tuple[str, str],
+    response: _Gathering,
+    item: str,
+    written: str,
+    group: str,
+) -> bool:
+    """Whether an item is in the response already, as a copy in the same group.
+
+    Raises
+    ------
+    UserError
+        When it is there otherwise.
+    """
+    if known.items.copies and known.items.copied(written):
+        response.copies.setdefault(item, written)
+    copy = response.copies.get(item)
+    before = response.groups.get(item)
+    if before is None:
+        return False
+    hit, worker = key
+    if copy is None:
+        what = f"the item {item} is a second time in the response of {worker} to the HIT {hit}"
+        todo = "keep one of the rows"
+        if "hit" not in sheet.columns:
+            todo += ", or name the sets that were sorted together in a column hit"
+        raise sheet.error(line, what, todo)
+    if before != group:
+        what = f"{copy} is a copy of {item}, and {worker} put one of them into {before} and the other into {group}"
+        raise sheet.error(line, f"{what}: contradictory", "keep one of the rows")
+    return True
+
+
+def _group_twins(records: list[ResponseRecord]) -> tuple[str, ...]:
+    """Name groups of one response that differ only in letter case."""
+    for record in records:
+        names = Names()
+        for group in record.response.groups:
+            names(group)
+        sentence = twins_sentence("The groups", names)
+        if sentence:
+            said = record.response
+            return (f"{sentence[0].removesuffix('.')} (of {said.worker} in the HIT {said.hit}).",)
+    return ()
+
+
+def read_pairs(
+    path: Path, known: KnownNames | None = None, columns: Mapping[str, str] | None = None
+) -> Records[PairRecord]:
     """Read a `pairs.csv`.
 
     Parameters
     ----------
     path
-        Columns `worker,item_a,item_b,label` (label 1 or -1), optionally `hit`.
+        Columns `worker,item_a,item_b,label` (label 1 or -1), optionally `hit`. Rows without a label are left out.
+    known, columns
+        As in `read_responses`.
 
     Returns
     -------
@@ -205,31 +344,43 @@ def read_pairs(path: Path) -> Records[PairRecord]:
     UserError
         With file and line, when anything in the table is wrong.
     """
-    sheet = open_sheet(path, [PAIR_COLUMNS], ("hit",))
+    known = known or KnownNames()
+    sheet = open_sheet(path, [PAIR_COLUMNS], ("hit",), columns, _PAIR_ALIASES)
     at_worker, at_a, at_b, at_label = (sheet.columns[name] for name in PAIR_COLUMNS)
     at_hit = sheet.position("hit")
     meaning = {"1": SAME, "+1": SAME, "-1": DIFFERENT}
     records = []
+    count = 0
     for line, row in sheet.rows():
-        worker, item_a, item_b, label = row[at_worker], row[at_a], row[at_b], row[at_label].strip()
-        if not (worker.strip() and item_a.strip() and item_b.strip() and label):
-            raise _empty_cell(sheet, line, row, PAIR_COLUMNS)
+        if not (row[at_worker] and row[at_a] and row[at_b]):
+            raise sheet.empty_cell(line, {name: sheet.columns[name] for name in PAIR_COLUMNS[:3]})
+        count += 1
+        label = class_key(row[at_label])
+        if not label:
+            sheet.count_missing("label")
+            continue
         if label not in meaning:
             raise sheet.error(line, f"the label {label} is neither 1 nor -1", "write 1 for same and -1 for different")
+        worker, item_a, item_b = known.workers(row[at_worker]), known.items(row[at_a]), known.items(row[at_b])
         if item_a == item_b:
-            raise sheet.error(line, f"the item {item_a} is paired with itself", "take the row out")
-        hit = row[at_hit] if at_hit >= 0 else ""
-        records.append(PairRecord(worker, item_a, item_b, meaning[label], hit or None, line))
-    return Records(records, sheet.unknown_columns)
+            copy = next((name for name in (row[at_a], row[at_b]) if known.items.copied(name)), None)
+            what = f"{copy} is a copy of {item_a}" if copy else f"the item {item_a} is paired with itself"
+            raise sheet.error(line, what, "take the row out")
+        hit = known.hits(row[at_hit]) if at_hit >= 0 and row[at_hit] else None
+        records.append(PairRecord(worker, item_a, item_b, meaning[label], hit, line))
+    sheet.say_missing("label", count, "they are left out")
+    return Records(records, sheet.unknown_columns, (*sheet.notes, *known.twins()))
 
 
-def read_truth(path: Path) -> Truth:
+def read_truth(path: Path, known: KnownNames | None = None, columns: Mapping[str, str] | None = None) -> Truth:
     """Read known categories.
 
     Parameters
     ----------
     path
-        Columns `item,category`, or `task,label`.
+        Columns `item,category`, or `task,label`. Rows without a category are left out.
+    known, columns
+        As in `read_responses`.
 
     Returns
     -------
@@ -241,23 +392,33 @@ def read_truth(path: Path) -> Truth:
     UserError
         With file and line, when anything in the table is wrong.
     """
-    sheet = open_sheet(path, TRUTH_COLUMNS)
+    known = known or KnownNames()
+    sheet = open_sheet(path, TRUTH_COLUMNS, (), columns, _TRUTH_ALIASES)
     names = next(names for names in TRUTH_COLUMNS if names[0] in sheet.columns and names[1] in sheet.columns)
     at_item, at_category = (sheet.columns[name] for name in names)
-    categories: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
+    count = 0
     for line, row in sheet.rows():
-        item, category = row[at_item], row[at_category]
-        if not (item.strip() and category.strip()):
-            raise _empty_cell(sheet, line, row, names)
-        if categories.setdefault(item, category) != category:
-            what = f"the {names[0]} {item} has the {names[1]} {category} here and {categories[item]} before"
+        if not row[at_item]:
+            raise sheet.empty_cell(line, {names[0]: at_item})
+        count += 1
+        if not row[at_category]:
+            sheet.count_missing(names[1])
+            continue
+        item, category = known.items(row[at_item]), known.categories(with_point(row[at_category]))
+        before, first = found.setdefault(item, (category, row[at_item]))
+        if before != category:
+            copy, said = (row[at_item], before) if known.items.copied(row[at_item]) else (first, category)
+            if known.items.copied(copy):
+                what = f"{copy} is a copy of {item}, which the table calls {said}: contradictory"
+            else:
+                what = f"the {names[0]} {item} has the {names[1]} {category} here and {before} before"
             raise sheet.error(line, what, "keep one of the rows")
-    return Truth(categories, sheet.unknown_columns)
-
-
-def _empty_cell(sheet: CsvTable, line: int, row: list[str], names: tuple[str, ...]) -> UserError:
-    name = next(name for name in names if not row[sheet.columns[name]].strip())
-    return sheet.error(line, f"the {name} is empty", "fill it in or take the row out")
+    if not found:
+        raise UserError(f"has no {names[1]} in any row", where=str(path), todo="check that it was saved completely")
+    sheet.say_missing(names[1], count, "they are left out")
+    categories = {item: category for item, (category, _) in found.items()}
+    return Truth(categories, sheet.unknown_columns, (*sheet.notes, *known.twins()))
 
 
 def _record(sheet: CsvTable, key: tuple[str, str], response: _Gathering, extra_names: list[str]) -> ResponseRecord:
@@ -266,6 +427,7 @@ def _record(sheet: CsvTable, key: tuple[str, str], response: _Gathering, extra_n
     return ResponseRecord(
         response=Response(hit, worker, tuple(response.groups), tuple(response.groups.values())),
         line=response.line,
+        lines=tuple(response.lines),
         started_at=_time(sheet, response.line, "started_at", extras),
         submitted_at=_time(sheet, response.line, "submitted_at", extras),
         active_seconds=_seconds(sheet, response.line, extras),
@@ -291,7 +453,7 @@ def _seconds(sheet: CsvTable, line: int, extras: dict[str, str]) -> float | None
     if text is None:
         return None
     try:
-        seconds = float(text)
+        seconds = float(with_point(text))
     except ValueError:
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds >= 0):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import InvalidInputError
+from crowdclust_app.domain.names import class_key
 
 Codes = NDArray[np.int64]
 _TRUTH_WORDS = {"true": "1", "false": "0"}
@@ -32,14 +33,14 @@ _Column = NDArray[Any] | list[Any] | _Numbered
 
 
 def label_key(value: Any) -> str:
-    """Write a label so that 1, 1.0, True, "1" and "true" are the same, whatever type they came in."""
+    """Write a label so that 1, 1.0, True, "1", "1,0" and "true" are the same, whatever type they came in."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    text = str(value).strip()
+    text = class_key(str(value))
     return _TRUTH_WORDS.get(text.lower(), text)
 
 

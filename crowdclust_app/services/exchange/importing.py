@@ -101,15 +101,15 @@ def import_table(
         progress(ProgressReport(0, None, f"Reading {file.name}"))
     if kind == "truth":
         truth = tables.read_truth(file)
-        return _import_truth(campaign, truth, _unused(truth.unknown_columns))
+        return _import_truth(campaign, truth, (*_unused(truth.unknown_columns), *truth.notes))
     if kind == "labels":
         return _import_labels(campaign, file, question)
     if kind == "pairs":
         pairs = tables.read_pairs(file)
-        records, unknown = responses_of_pairs(file, pairs), pairs.unknown_columns
+        records, about = responses_of_pairs(file, pairs), (*_unused(pairs.unknown_columns), *pairs.notes)
     else:
         read = tables.read_responses(file)
-        records, unknown = list(read), read.unknown_columns
+        records, about = list(read), (*_unused(read.unknown_columns), *read.notes)
     if cancel:
         cancel.check()
     if progress:
@@ -121,7 +121,7 @@ def import_table(
             cancel.check()
     if progress:
         progress(ProgressReport(len(records), len(records), "Added"))
-    warnings = (*_unused(unknown), *adding.warnings)
+    warnings = (*about, *adding.warnings)
     return ImportReport(str(campaign.path), added, len(records) - added, warnings)
 
 
@@ -136,7 +136,7 @@ def _unused(columns: Sequence[str]) -> tuple[str, ...]:
 def _import_labels(campaign: Campaign, file: Path, question: str | None) -> ImportReport:
     read = read_labels(file)
     found = add_labels(campaign, file, read, question)
-    warnings = (*_unused(read.unknown_columns), *found.warnings)
+    warnings = (*_unused(read.unknown_columns), *read.notes, *found.warnings)
     return ImportReport(str(campaign.path), found.added, found.skipped, warnings)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from crowdclust_app.domain.campaign import FILE_SUFFIX, WHOLE_COLLECTION
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.names import Names, path_key
 from crowdclust_app.domain.response_table import ResponseTable
-from crowdclust_app.io.tables import read_responses, read_truth
+from crowdclust_app.io.tables import KnownNames, read_responses, read_truth
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -57,48 +58,69 @@ def is_campaign(path: Path) -> bool:
         return False  # whoever opens it as a table says what is the matter
 
 
-def read_table_source(path: Path, stage: str = WHOLE_COLLECTION) -> TableSource:
+def read_table_source(
+    path: Path, stage: str = WHOLE_COLLECTION, columns: Mapping[str, str] | None = None
+) -> TableSource:
     """Read the responses of one stage from a `responses.csv`.
 
     Parameters
     ----------
     stage
         Its name; responses of which the table does not say are of the whole collection.
+    columns
+        What the table calls its columns, where it calls them otherwise.
 
     Raises
     ------
     UserError
         With file and line, when anything in it is wrong; also when it has responses, but none of this stage.
     """
-    records = read_responses(path)
+    records = read_responses(path, columns=columns)
     stages = dict.fromkeys(record.stage or WHOLE_COLLECTION for record in records)
     if stages and stage not in stages:
         what = f"it has no responses of the stage {stage}"
         raise UserError(what, where=str(path), todo=f"choose {' or '.join(sorted(stages))}")
     inside = (record.response for record in records if (record.stage or WHOLE_COLLECTION) == stage)
     table = ResponseTable.from_responses(inside)
-    return TableSource(table, unknown_columns_warning(path, records.unknown_columns))
+    return TableSource(table, table_warnings(path, records.unknown_columns, records.notes))
 
 
-def read_truth_source(path: Path, table: ResponseTable) -> TruthSource:
+def read_truth_source(path: Path, table: ResponseTable, copies: Mapping[str, str] | None = None) -> TruthSource:
     """Read known categories that are going to be compared with the items of a table.
+
+    Parameters
+    ----------
+    copies
+        Other names of items, of files with the same bytes.
 
     Raises
     ------
     UserError
         When anything in the file is wrong, or not one of its items is in a response.
     """
-    truth = read_truth(path)
+    names = Names(table.item_names, copies, path_key)
+    truth = read_truth(path, KnownNames(items=names))
     answered = {table.item_names[item] for item in set(table.items.tolist())}
     if not answered & truth.keys():
-        what = "not one of its items is in the responses"
+        what = f"not one of its items is in the responses{near_miss(names, truth)}"
         raise UserError(what, where=str(path), todo="check that both tables name the items alike")
-    return TruthSource(truth, unknown_columns_warning(path, truth.unknown_columns))
+    return TruthSource(truth, table_warnings(path, truth.unknown_columns, truth.notes))
 
 
-def unknown_columns_warning(path: Path, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the columns that were ignored, once."""
-    if not names:
-        return ()
-    columns = f"the column {names[0]} is" if len(names) == 1 else f"the columns {', '.join(names)} are"
-    return (f"{path}: {columns} unknown and ignored.",)
+def near_miss(names: Names, strangers: Iterable[str]) -> str:
+    """Half a sentence about the first of some names that is almost one of the known ones; empty without any."""
+    for name in strangers:
+        alike = names.alike(name)
+        if alike is not None:
+            return f", but {name} differs only in letter case from {alike}"
+    return ""
+
+
+def table_warnings(path: Path, unknown_columns: tuple[str, ...], notes: tuple[str, ...]) -> tuple[str, ...]:
+    """How a table was read, and once which of its columns were ignored."""
+    said = tuple(f"{path}: {note}" for note in notes)
+    if not unknown_columns:
+        return said
+    names = ", ".join(unknown_columns)
+    columns = f"the column {names} is" if len(unknown_columns) == 1 else f"the columns {names} are"
+    return (f"{path}: {columns} unknown and ignored.", *said)

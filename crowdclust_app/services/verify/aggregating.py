@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import METHODS, names_of
+from crowdclust_app.domain.names import Names, path_key
 from crowdclust_app.inference.aggregators import Aggregator, FitStep, LabelTable, encode_labels, method_named
 from crowdclust_app.inference.aggregators.columns import number_of
 from crowdclust_app.inference.aggregators.registry import warm_up
 from crowdclust_app.inference.aggregators.scoring import score
 from crowdclust_app.io.csvtext import write_table
 from crowdclust_app.io.label_tables import LabelRows, read_labels
-from crowdclust_app.io.tables import read_truth
+from crowdclust_app.io.tables import KnownNames, read_truth
 from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
-from crowdclust_app.services.fits.sources import unknown_columns_warning
+from crowdclust_app.services.fits.sources import near_miss, table_warnings
 from crowdclust_app.services.progress_report import Progress, ProgressReport
+from crowdclust_app.services.verify.truth_matching import match_truth
 
 if TYPE_CHECKING:
     from crowdclust_app.services.verify.features import Aligned, FeatureTable
@@ -105,6 +107,7 @@ def aggregate_file(
     truth: Path | None = None,
     features: Path | None = None,
     out: Path | None = None,
+    columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> AggregateReport:
@@ -122,6 +125,8 @@ def aggregate_file(
         Table with a task and its features in each row, for the learners.
     out
         Folder for `labels_inferred.csv`, `reliability.csv` and `summary.json`.
+    columns
+        What the table of labels calls its columns, where it calls them otherwise.
     progress, cancel
         As everywhere.
 
@@ -134,11 +139,11 @@ def aggregate_file(
     """
     if progress is not None:
         progress(ProgressReport(0, None, "reading the labels"))
-    rows = read_labels(labels)
-    warnings = list(unknown_columns_warning(labels, rows.unknown_columns))
+    rows = read_labels(labels, columns=columns)
+    warnings = list(table_warnings(labels, rows.unknown_columns, rows.notes))
     known: Mapping[str, str] | None = None
     if truth is not None:
-        known, about_truth = _read_truth(truth, rows)
+        known, about_truth = _read_truth(truth, rows, settings.classes)
         warnings += about_truth
     described = None if features is None else _read_features(features, settings)
     with folder_for(out) if out is not None else nullcontext():
@@ -208,12 +213,16 @@ def write_report(report: AggregateReport, folder: Path) -> tuple[Path, ...]:
     return inferred, reliability, write_summary(folder, report.summary)
 
 
-def _read_truth(path: Path, rows: LabelRows) -> tuple[Mapping[str, str], list[str]]:
-    truth = read_truth(path)
+def _read_truth(path: Path, rows: LabelRows, classes: Sequence[str] | None) -> tuple[Mapping[str, str], list[str]]:
+    names = Names(set(rows.task), key=path_key)
+    truth = read_truth(path, KnownNames(items=names))
+    labelled = {task for task, label in zip(rows.task, rows.label, strict=True) if label is not None}
+    compared = {task: label for task, label in truth.items() if task in labelled}
     if not truth.keys() & set(rows.task):
-        what = "not one of its tasks has labels"
+        what = f"not one of its tasks has labels{near_miss(names, truth)}"
         raise UserError(what, where=str(path), todo="check that both tables name the tasks alike")
-    return truth, list(unknown_columns_warning(path, truth.unknown_columns))
+    matched, sentences = match_truth(compared, rows.label, path, classes)
+    return {**truth, **matched}, [*table_warnings(path, truth.unknown_columns, truth.notes), *sentences]
 
 
 def _read_features(path: Path, settings: AggregateSettings) -> FeatureTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.names import Names, path_key
 from crowdclust_app.inference.experts.features import fill_missing
 from crowdclust_app.io.atomic import atomic_file
 from crowdclust_app.io.descriptors import COLOURS, VERSION, describe_photo
@@ -49,6 +50,8 @@ class FeatureTable:
         Whether the columns' spreads mean something (positions, photos) and are better left as they are.
     left_out
         Photos that could not be read, with the reason.
+    notes
+        Sentences about how a file was read.
     """
 
     names: tuple[str, ...]
@@ -57,6 +60,7 @@ class FeatureTable:
     source: str
     own_scale: bool = False
     left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,8 @@ def features_from_file(path: Path) -> FeatureTable:
         With file and line, when anything in the table is wrong.
     """
     rows = read_features(path)
-    return FeatureTable(rows.names, rows.columns, rows.values, str(path))
+    notes = tuple(f"{path}: {note}" for note in rows.notes)
+    return FeatureTable(rows.names, rows.columns, rows.values, str(path), notes=notes)
 
 
 def features_from_run(campaign: Campaign, number: int) -> FeatureTable:
@@ -238,13 +243,15 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
     UserError
         When not one of them has features.
     """
-    number: Mapping[Hashable, int] = {name: row for row, name in enumerate(table.names)}
-    rows = [number.get(str(task), -1) for task in tasks]
+    number = {name: row for row, name in enumerate(table.names)}
+    names = Names(table.names, key=path_key)
+    called = [names(str(task)) for task in tasks]
+    rows = [number.get(name, -1) for name in called]
     if tasks and max(rows) < 0:
         what = f"not one task with labels is in {table.source}"
         todo = f"name them alike: the labels have {tasks[0]}, the features {table.names[0]}"
         raise UserError(what, todo=todo)
-    labelled = {str(task) for task in tasks}
+    labelled = set(called)
     others = [row for row, name in enumerate(table.names) if name not in labelled]
     values = np.full((len(tasks) + len(others), table.values.shape[1]), np.nan)
     has = np.array(rows, dtype=np.int64) >= 0
@@ -252,7 +259,7 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
     values[len(tasks) :] = table.values[others]
     cells = int(np.isnan(table.values).sum())
     X, _ = fill_missing(values)
-    notes = [f"{name} is left out: {reason}" for name, reason in table.left_out]
+    notes = [*table.notes, *(f"{name} is left out: {reason}" for name, reason in table.left_out)]
     if cells:
         share = f"{cells} of {table.values.size:,} features are missing"
         notes.append(f"{share} and are taken for the mean of their column")

@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import names_of
+from crowdclust_app.domain.names import Names, path_key
 from crowdclust_app.domain.partition import DIFFERENT, SAME
-from crowdclust_app.io.csvtext import open_sheet, write_table
-from crowdclust_app.io.label_tables import LABEL_COLUMNS, LabelRows
-from crowdclust_app.io.tables import PAIR_COLUMNS, PairRecord, read_pairs, read_truth
+from crowdclust_app.io.csv_reader import open_sheet
+from crowdclust_app.io.csvtext import write_table
+from crowdclust_app.io.label_tables import LABEL_ALIASES, LABEL_COLUMNS, LabelRows
+from crowdclust_app.io.tables import PAIR_COLUMNS, KnownNames, PairRecord, read_pairs, read_truth
 from crowdclust_app.services.exchange.result_folders import folder_for, write_summary
-from crowdclust_app.services.fits.sources import unknown_columns_warning
+from crowdclust_app.services.fits.sources import table_warnings
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.services.verify.aggregating import (
     RELIABILITY_HEADER,
@@ -185,13 +187,13 @@ def _known_pairs(shared: PairLabels, categories: Mapping[str, str], where: str |
     return truth
 
 
-def holds_pairs(path: Path) -> bool:
+def holds_pairs(path: Path, columns: Mapping[str, str] | None = None) -> bool:
     """Whether a table is a `pairs.csv` and not a `labels.csv`."""
     try:
-        columns = open_sheet(path, [LABEL_COLUMNS, PAIR_COLUMNS]).columns
+        found = open_sheet(path, [PAIR_COLUMNS, LABEL_COLUMNS], (), columns, LABEL_ALIASES).columns
     except UserError:
         return False  # what reads the labels says what is wrong with it
-    return "task" not in columns
+    return "item_a" in found
 
 
 def aggregate_pair_file(
@@ -200,6 +202,7 @@ def aggregate_pair_file(
     *,
     truth: Path | None = None,
     out: Path | None = None,
+    columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> AggregateReport:
@@ -211,6 +214,8 @@ def aggregate_pair_file(
         Table with the columns `item,category`.
     out
         Folder for `pairs_inferred.csv`, `reliability.csv` and `summary.json`.
+    columns
+        What the table of pairs calls its columns, where it calls them otherwise.
 
     Raises
     ------
@@ -219,12 +224,13 @@ def aggregate_pair_file(
     """
     if progress is not None:
         progress(ProgressReport(0, None, "reading the pairs"))
-    records = read_pairs(path)
-    warnings = list(unknown_columns_warning(path, records.unknown_columns))
+    records = read_pairs(path, columns=columns)
+    warnings = list(table_warnings(path, records.unknown_columns, records.notes))
     categories = None
     if truth is not None:
-        categories = read_truth(truth)
-        warnings += unknown_columns_warning(truth, categories.unknown_columns)
+        items = Names({name for pair in records for name in (pair.item_a, pair.item_b)}, key=path_key)
+        categories = read_truth(truth, KnownNames(items=items))
+        warnings += table_warnings(truth, categories.unknown_columns, categories.notes)
     pairs = pairs_of_records(records)
     with folder_for(out) if out is not None else nullcontext():
         report = judge_pairs(pairs, settings, categories=categories, where=str(path), progress=progress, cancel=cancel)

@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said_in_one_line(run, labels: Path, options: tuple[str
 
 
 def test_a_table_that_is_wrong_changes_nothing(run, tmp_path: Path) -> None:
-    for text in ("", "task,worker,label\n", "task,worker\na,u\n", "task|worker|label\na|u|1\n"):
+    for text in ("", "task,worker,label\n", "task,worker\na,u\n", "task:worker:label\na:u:1\n"):
         path = tmp_path / "labels.csv"
         path.write_text(text)
         done = run("aggregate", path, "--out", "out")

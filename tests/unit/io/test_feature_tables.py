@@ -19,7 +19,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_first_column_names_the_items_and_the_others_are_numbers(tmp_path: Path) -> None:
     rows = read_features(written(tmp_path, "photo;Area;edge\n a b.jpg ;1.5;-2\nc.jpg;;1e3\nd.jpg;NA;nan\n"))
-    assert rows.names == (" a b.jpg ", "c.jpg", "d.jpg")
+    assert rows.names == ("a b.jpg", "c.jpg", "d.jpg")
     assert rows.columns == ("area", "edge")
     assert np.isnan(rows.values).tolist() == [[False, False], [True, False], [True, True]]
     assert rows.values[0].tolist() == [1.5, -2.0]
@@ -36,7 +36,7 @@ def test_columns_without_any_value_are_left_out_and_names_may_be_whole_numbers(t
     [
         ("task,x\na,1\nb,red\n", "line 3: the x red is not a finite number; correct it or leave it empty."),
         ("task,x\na,1\nb,inf\n", "line 3: the x inf is not a finite number; correct it or leave it empty."),
-        ('task,x\na,"1,5"\n', "line 2: the x 1,5 is not a finite number; write a decimal point."),
+        ('task,x,y\na,"1,5",2.5\n', "line 2: the x 1,5 is not a finite number; write a decimal point."),
         ("task,x\na,1\nb,2\na,3\n", "line 4: the task a has features on line 2 already; keep one of the rows."),
         ("task,x\n,1\n", "line 2: the task is empty"),
         ("task\na\n", "line 1: has one column and no features"),

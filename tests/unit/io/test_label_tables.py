@@ -52,7 +52,7 @@ def test_scripts_commas_and_quotes_are_read_as_they_are(tmp_path: Path) -> None:
         ("", "line 1: the file is empty; check that it was saved completely."),
         ("task,worker,label\n", "line 1: has a header and no rows; check that it was saved completely."),
         ("task,worker\na,u\n", "line 1: has no column label; name the columns task,worker,label in the first line."),
-        ("task|worker|label\na|u|1\n", "line 1: has no column task and no column worker and no column label; name the "
+        ("task:worker:label\na:u:1\n", "line 1: has no column task and no column worker and no column label; name the "
                                        "columns task,worker,label in the first line, with a comma, a semicolon or a "
                                        "tab between them."),
         ("task,worker,label\na,u,1\n,u,1\n", "line 3: the task is empty; fill it in or take the row out."),

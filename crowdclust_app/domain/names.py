@@ -1,0 +1,141 @@
+r"""One normal form for names of items, tasks, workers, HITs, groups and categories, wherever they come from.
+
+Two spellings are one name when they differ only in outer white space, in the kind of white space inside, in how accents
+are encoded (NFC, NFD), or in a decimal part that is zero (`5.0`, as data frames write 5); for items also in `\` for `/`
+and a leading `./`. A name stays as it was first written. Letter case counts, but names that differ in nothing else are
+named, because they are hardly ever meant to be two.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+
+# All white space, and what is as invisible: zero-width spaces, direction marks, byte order marks.
+_BLANK = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200C), 0x200E, 0x200F,
+                           0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF)))  # fmt: skip
+_SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
+_WHOLE = re.compile(r"([+-]?\d+)[.,]0+")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_MISSING = frozenset(
+    {"na", "n/a", "#n/a", "#na", "<na>", "n.a.", "nan", "-nan", "nat", "none", "null", "nil", "#nv", "#null!"}
+    | {".", "-", "--", "\N{EN DASH}", "\N{EM DASH}"}
+)
+_YES = frozenset(
+    {"yes", "y", "1", "+1", "true", "t", "ja", "j", "wahr", "oui", "o", "vrai", "si", "sí", "s"}
+    | {"verdadero", "vero", "sim", "verdadeiro"}
+)
+_NO = frozenset({"no", "n", "0", "-1", "false", "f", "nein", "falsch", "non", "faux", "falso", "não"})
+
+
+def spelled(text: str) -> str:
+    """Take the outer white space off, also what is invisible."""
+    return text.strip(_BLANK)
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell is empty or says so: NA, NaN, None, NULL, N/A, #N/A, `-`, `.` and the like in any letter case."""
+    text = spelled(text)
+    return not text or (len(text) < 8 and text.casefold() in _MISSING)
+
+
+def with_point(text: str) -> str:
+    """A number that is written with a decimal comma, with a point; other text as it is."""
+    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
+
+
+def name_key(text: str) -> str:
+    """What two spellings of a name have in common."""
+    text = spelled(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_SPACES)
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def path_key(text: str) -> str:
+    """What two spellings of an item's path have in common."""
+    return re.sub(r"^(\./+)+|(?<=/)/+", "", name_key(text).replace("\\", "/"))
+
+
+def class_key(text: str) -> str:
+    """What two spellings of a class or category have in common; `0,5` is `0.5`."""
+    return name_key(with_point(spelled(text)))
+
+
+def truth_value(text: str) -> bool | None:
+    """What a word for yes or no says, in the languages that spreadsheets write; None for any other."""
+    word = class_key(text).casefold()
+    return True if word in _YES else False if word in _NO else None
+
+
+class Names:
+    r"""Names by any of their spellings.
+
+    Parameters
+    ----------
+    known
+        Names that exist; of two with the same normal form each is only found by its exact spelling.
+    copies
+        Other names of some of these, such as the paths of files with the same bytes.
+    key
+        Normal form of a name: `name_key`, `path_key` or `class_key`.
+
+    Examples
+    --------
+    >>> names = Names(["cats/1.png"], {"more/1.png": "cats/1.png"}, path_key)
+    >>> names("cats\\1.png "), names("more/1.png"), names("new.png")
+    ('cats/1.png', 'cats/1.png', 'new.png')
+    """
+
+    def __init__(
+        self, known: Iterable[str] = (), copies: Mapping[str, str] | None = None, key: Callable[[str], str] = name_key
+    ) -> None:
+        self.copies = dict(copies or {})
+        self._key = key
+        self._name = self.copies | {name: name for name in known}
+        self._by_key: dict[str, str | None] = {}
+        for written, name in self._name.items():
+            form = key(written)
+            self._by_key[form] = name if self._by_key.get(form, name) == name else None
+        self._old = frozenset(self._by_key)
+
+    def __call__(self, text: str) -> str:
+        """The name that is spelled so; a new one is itself."""
+        name = self._name.get(text)
+        if name is None:
+            name = self._by_key.setdefault(self._key(text), text) or text
+            self._name[text] = name
+        return name
+
+    def copied(self, text: str) -> bool:
+        """Whether this is the name of a copy."""
+        original = self.copies.get(text)
+        if original is None and self.copies:
+            form = self._key(text)
+            return any(self._key(copy) == form for copy in self.copies)
+        return original is not None
+
+    def alike(self, text: str) -> str | None:
+        """Another name that differs only in letter case or spelling, if there is one."""
+        form = self._key(text).casefold()
+        return next((name for name in self._name.values() if name != text and self._key(name).casefold() == form), None)
+
+    def twins(self) -> list[tuple[str, ...]]:
+        """Names that differ only in letter case, together; of known ones those that a new name is like."""
+        together: dict[str, dict[str, None]] = {}
+        for form, name in self._by_key.items():
+            if name is not None:
+                together.setdefault(form.casefold(), {})[name] = None
+        new = {form.casefold() for form in self._by_key.keys() - self._old}
+        return [tuple(names) for form, names in together.items() if len(names) > 1 and form in new]
+
+
+def twins_sentence(noun: str, names: Names) -> tuple[str, ...]:
+    """Name those that differ only in letter case; nothing when there are none."""
+    twins = names.twins()
+    if not twins:
+        return ()
+    more = f", and {len(twins) - 1:,} more of this kind" if len(twins) > 1 else ""
+    return (f"{noun} {' and '.join(twins[0])} differ only in letter case and count as different{more}.",)
