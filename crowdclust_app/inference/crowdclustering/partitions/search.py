@@ -15,8 +15,8 @@ from crowdclust_app.inference.crowdclustering.partitions.decision_model import D
 ROUNDS, ROUNDS_AFTER_MERGING = 12, 2
 # Merges that are tried in full, of those that cost their items least.
 TRIED_MERGES = 3
-# A path begins from cuts at its top, and at that halved so often.
-LEVELS = 4
+# So many paths begin from cuts: at the top, and at half of it.
+LEVELS = 2
 # Two log-likelihoods that differ by less than this share are of the same partition.
 SAME = 1e-6
 # Clusters of so few items are held against larger ones once more.
