@@ -28,7 +28,7 @@ EXPERIMENTS = {
     "redundancy": "how near the methods come to the truth as items are in more HITs",
     "workers": "who does the work, and what is lost without the most or the least active workers",
     "context": "dividing found clusters again against one run over everything",
-    "calibration": "whether items are in their cluster as often as their probabilities say",
+    "calibration": "whether two items go together as often as a fit says",
     "scale": "time and memory of a fit for 1,000 to 37,794 items",
 }
 
@@ -165,17 +165,6 @@ class _Bench:
             labels = model.fit(table, progress=report, cancel=self.cancel).labels_
         return MethodResult(labels, time.perf_counter() - began)
 
-    def believe(self, table: ResponseTable, clusters: int, seed: int) -> tuple[Any, Any]:
-        """The items' probabilities were the partition of the others certain, and those that a fit gives."""
-        from crowdclust_app.inference.crowdclustering import Crowdclustering
-
-        model = Crowdclustering(n_clusters=clusters, n_starts=self.settings.starts, seed=seed)
-        with no_convergence_warning():
-            model.fit(table, cancel=self.cancel)
-        # in proportion, so that the own cluster's is the chance to go with another of its members
-        scale = model.probability_ / model.responsibilities_.max(axis=1)
-        return model.independent_responsibilities_, model.responsibilities_ * scale[:, None]
-
 
 def _table1(
     settings: BenchSettings, methods: tuple[str, ...], known: tuple[Known, ...], bench: _Bench
@@ -228,13 +217,10 @@ def _scale(settings: BenchSettings, _: tuple[str, ...], __: Any, bench: _Bench) 
 
 
 def _calibration(settings: BenchSettings, _: tuple[str, ...], __: Any, bench: _Bench) -> ExperimentResult:
-    from benchmarks.experiments.calibration import CAMPAIGNS, Calibration, run_calibration
+    from benchmarks.experiments.calibration import Calibration, run_calibration
 
-    chosen = Calibration(_seeds(settings))
-    if settings.quick:
-        smaller = tuple((name, replace(simulation, items=100)) for name, simulation in CAMPAIGNS[1:2])
-        chosen = replace(chosen, campaigns=smaller)
-    return run_calibration(chosen, bench.believe, bench.watch)
+    chosen = Calibration(len(_seeds(settings)))
+    return run_calibration(replace(chosen, rows=chosen.rows[:3]) if settings.quick else chosen, bench.watch)
 
 
 _EXPERIMENTS: dict[str, Callable[[BenchSettings, tuple[str, ...], tuple[Known, ...], _Bench], ExperimentResult]] = {

@@ -1,150 +1,169 @@
-"""Whether items are in their cluster as often as their probabilities say, on campaigns whose truth is known."""
+"""Whether two items go together as often as a fit says, on invented campaigns of all kinds whose truth is known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, curve, curves, mean_and_sd
+from benchmarks.battery_kinds import KINDS, NO_TRUTH, invent
+from benchmarks.experiments.results import ExperimentResult, ResultSheet, Watch, curve, curves
 from crowdclust_app.domain.plots import Curves
-from crowdclust_app.domain.response_table import ResponseTable
-from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_campaign
+from crowdclust_app.inference.crowdclustering.model.canonical_order import ordered
+from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
+from crowdclust_app.inference.crowdclustering.selection.curve import Work
+from crowdclust_app.inference.crowdclustering.selection.partitioning import partition_items
 
-TRIALS = ("campaign", "labels", "seed", "items", "right", "probability", "error")
-FIGURES = ("campaign", "labels", "seeds", "right", "probability", "error", "error_sd")
-BINS = ("labels", "from", "to", "items", "probability", "right")
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
-BEFORE, AFTER = "one partition for certain", "plausible partitions"
-
-_NOISY = SimulationSettings(items=300, clusters=4, workers=20, coarse=0.1, noise=0.25, workers_per_hit=1)
-CAMPAIGNS = (
-    ("M = 4", replace(_NOISY, items_per_hit=4, redundancy=12)),
-    ("M = 12", replace(_NOISY, items_per_hit=12, redundancy=5)),
-    ("M = 36", replace(_NOISY, items_per_hit=36, redundancy=4)),
-)
-"""Campaigns whose clusters are found, but not where every item belongs: small, middle and large sets."""
+TRIALS = ("row", "kind", "seed", "items", "responses", "together", "probability", "highest")
+FIGURES = ("row", "campaigns", "together", "probability", "error", "error_of_one_partition", "highest")
+BINS = ("row", "from", "to", "pairs", "probability", "together")
 
 N_BINS = 10
+# Pairs of a campaign that count, so that no large one decides.
+PAIRS = 4000
+FOLDS = 5
 
-Bin = tuple[float, float, int, float, float]
-Probabilities = NDArray[np.float64]
-Believer = Callable[[ResponseTable, int, int], tuple[Probabilities, Probabilities]]
-"""Of a table, the number of clusters and a seed: the items' probabilities were the partition of the others certain, and
-those that a fit gives, both (N, K)."""
+WITH_TRUTH = tuple(kind for kind in KINDS if kind not in ("noise", "continuum", "plane", "oneresponse"))
+
+
+def _all(answers: Answers, _: np.random.Generator) -> Bools:
+    return np.ones(answers.size, dtype=np.bool_)
+
+
+def _some(many: int) -> Callable[[Answers, np.random.Generator], Bools]:
+    """Only so many responses."""
+    return lambda answers, rng: rng.permutation(answers.size) < many
+
+
+def _one_worker(answers: Answers, rng: np.random.Generator) -> Bools:
+    return np.asarray(answers.workers == rng.choice(answers.workers))
+
+
+def _twice(answers: Answers, rng: np.random.Generator) -> Bools:
+    """So few responses that each item is in two on average."""
+    return np.asarray(rng.permutation(answers.size) < max(3, 2 * answers.n_items / answers.sizes.mean()))
+
+
+ROWS: dict[str, tuple[Sequence[str], Callable[[Answers, np.random.Generator], Bools]]] = {
+    "one response": (WITH_TRUTH, _some(1)),
+    "one worker": (WITH_TRUTH, _one_worker),
+    "five responses": (WITH_TRUTH, _some(5)),
+    "sparse": (WITH_TRUTH, _twice),
+    "dense": (WITH_TRUTH, _all),
+    "sets of 3 to 100": (("triples", "sparse", "twelve", "cardsort", "hundred"), _all),
+    "small clusters": (("smallones", "zipf", "singles", "cardsort", "twelve"), _all),
+}
+"""What is tried: kinds of campaigns, and which of their responses are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is tried: seeds, and names and settings of the campaigns but for their seeds."""
+    """What is tried: how many campaigns a row, and which rows."""
 
-    seeds: tuple[int, ...]
-    campaigns: tuple[tuple[str, SimulationSettings], ...] = CAMPAIGNS
+    campaigns: int
+    rows: tuple[str, ...] = tuple(ROWS)
 
 
-def confidence_and_right(
-    probabilities: Probabilities, truth: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How sure each item's likeliest cluster is, and the share of that cluster's other items that are of its category.
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of items of one campaign: chance to go together, the same by one partition alone, whether they do."""
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (N, K)
-        Chance that an item goes with another member of each cluster.
-    truth : ndarray of shape (N,)
-        Category of each item, from 0.
+    chance: Floats
+    of_one_partition: Floats
+    together: Floats
 
-    Returns
-    -------
-    tuple of two ndarray of shape (n,)
-        Of the items that are not alone in their cluster.
+
+def pairs_of(answers: Answers, truth: Ints, seed: int) -> Pairs:
+    """Fit, and hold the chance of pairs of items that occur against the truth.
+
+    The chance of two items is the mean of each one's with the other's cluster.
     """
-    cluster = np.argmax(probabilities, axis=1)
-    counts = np.zeros((probabilities.shape[1], int(truth.max()) + 1))
-    np.add.at(counts, (cluster, truth), 1.0)
-    others = counts.sum(axis=1)[cluster] - 1.0
-    known = others > 0
-    return probabilities.max(axis=1)[known], ((counts[cluster, truth] - 1.0)[known]) / others[known]
+    found = partition_items(answers, None, FOLDS, 1, seed, Work())
+    known = np.flatnonzero((found.partition >= 0) & (truth != NO_TRUTH))
+    first, second = np.triu_indices(len(known), 1)
+    if len(first) > PAIRS:
+        kept = np.random.default_rng(seed).choice(len(first), PAIRS, replace=False)
+        first, second = first[kept], second[kept]
+    i, j = known[first], known[second]
+
+    def of_pairs(table: Floats) -> Floats:
+        return np.asarray((table[i, found.partition[j]] + table[j, found.partition[i]]) / 2.0)
+
+    return Pairs(of_pairs(found.chances), of_pairs(found.independent), (truth[i] == truth[j]).astype(np.float64))
 
 
-def reliability(
-    confidence: NDArray[np.float64], right: NDArray[np.float64]
-) -> list[tuple[float, float, int, float, float]]:
-    """Bins of equal width that have items: from, to, items, mean probability, share that is right."""
-    number = np.minimum((confidence * N_BINS).astype(np.int64), N_BINS - 1)
+def reliability(chance: Floats, together: Floats, weight: Floats) -> list[tuple[float, float, float, float, float]]:
+    """Bins of equal width that have pairs: from, to, their share, mean chance, share that goes together."""
+    number = np.minimum((chance * N_BINS).astype(np.int64), N_BINS - 1)
     found = []
     for n in np.unique(number).tolist():
-        here = number == n
-        found.append(
-            (n / N_BINS, (n + 1) / N_BINS, int(here.sum()), float(confidence[here].mean()), float(right[here].mean()))
-        )
+        here, weights = number == n, weight[number == n]
+        means = (float(np.average(values[here], weights=weights)) for values in (chance, together))
+        found.append((n / N_BINS, (n + 1) / N_BINS, float(weights.sum() / weight.sum()), *means))
     return found
 
 
-def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    """Expected calibration error: mean distance of probability and share that is right, over the items' bins."""
-    bins = reliability(confidence, right)
-    return sum(items * abs(probability - share) for _, _, items, probability, share in bins) / max(len(right), 1)
+def calibration_error(chance: Floats, together: Floats, weight: Floats) -> float:
+    """Expected calibration error: mean distance of chance and share that goes together, over the pairs' bins."""
+    return sum(share * abs(said - right) for _, _, share, said, right in reliability(chance, together, weight))
 
 
-def run_calibration(settings: Calibration, believe: Believer, watch: Watch) -> ExperimentResult:
-    """Fit simulated campaigns and hold the items' probabilities against the truth.
+def run_calibration(settings: Calibration, watch: Watch) -> ExperimentResult:
+    """Fit campaigns of all kinds, whole and in part, and hold the chances of pairs against the truth.
 
     Parameters
     ----------
     settings
-        What is tried.
-    believe
-        The fit; it is told the number of clusters, so that clusters and categories can be matched.
+        What is tried. Campaigns have odd seeds, on which no constant was set, and count alike.
     watch
         Is told before each fit.
     """
-    rows: list[tuple[Any, ...]] = []
-    pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {BEFORE: [], AFTER: []}
-    total = len(settings.campaigns) * len(settings.seeds)
-    for name, simulation in settings.campaigns:
-        for seed in settings.seeds:
-            watch.at(len(rows) // 2, total, f"{name}, seed {seed}")
-            campaign = simulate_campaign(replace(simulation, seed=seed))
-            truth = np.unique(campaign.truth, return_inverse=True)[1].astype(np.int64)
-            before, after = believe(campaign.table, simulation.clusters, seed)
-            for words, probabilities in ((BEFORE, before), (AFTER, after)):
-                found = confidence_and_right(probabilities, truth)
-                pooled[words].append(found)
-                means = (float(found[1].mean()), float(found[0].mean()), calibration_error(*found))
-                rows.append((name, words, seed, len(truth), *means))
+    trials: list[tuple[Any, ...]] = []
+    figures, bins, lines = [], [], [curve("as it should be", (0.0, 1.0), (0.0, 1.0))]
+    total = settings.campaigns * len(settings.rows)
+    for row in settings.rows:
+        kinds, choose = ROWS[row]
+        found: list[Pairs] = []
+        for n in range(settings.campaigns):
+            kind, seed = kinds[n % len(kinds)], 2 * n + 1
+            watch.at(len(trials), total, f"{row}: {kind}, seed {seed}")
+            case = invent(kind, seed)
+            order = ordered(case.table)
+            truth = np.empty_like(case.truth)
+            truth[order.item_at] = case.truth
+            answers = Answers.of(order.table)
+            answers = answers.take(choose(answers, np.random.default_rng(seed)))
+            pairs = pairs_of(answers, truth, seed)
+            if len(pairs.chance):
+                found.append(pairs)
+                means = float(pairs.together.mean()), float(pairs.chance.mean()), float(pairs.chance.max())
+                trials.append((row, kind, seed, int(answers.shown.sum()), answers.size, *means))
+        chance, alone, together = (
+            np.concatenate([getattr(pairs, name) for pairs in found])
+            for name in ("chance", "of_one_partition", "together")
+        )
+        weight = np.concatenate([np.full(len(pairs.chance), 1.0 / len(pairs.chance)) for pairs in found])
+        averages = float(np.average(together, weights=weight)), float(np.average(chance, weights=weight))
+        errors = calibration_error(chance, together, weight), calibration_error(alone, together, weight)
+        figures.append((row, len(found), *averages, *errors, float(chance.max())))
+        of_row = reliability(chance, together, weight)
+        bins += [(row, *one) for one in of_row]
+        lines.append(curve(row, (one[3] for one in of_row), (one[4] for one in of_row)))
     return ExperimentResult(
-        ResultSheet("trials", TRIALS, tuple(rows)),
-        _figures(rows),
-        (_panel(pooled),),
-        (ResultSheet("bins", BINS, _bins(pooled)),),
+        ResultSheet("trials", TRIALS, tuple(trials)),
+        ResultSheet("calibration", FIGURES, tuple(figures)),
+        (_panel(lines),),
+        (ResultSheet("bins", BINS, tuple(bins)),),
     )
 
 
-def _figures(rows: list[tuple[Any, ...]]) -> ResultSheet:
-    found = []
-    for name, words in dict.fromkeys((row[0], row[1]) for row in rows):
-        of_one = [row for row in rows if row[:2] == (name, words)]
-        right, probability = (mean_and_sd(row[n] for row in of_one)[0] for n in (4, 5))
-        found.append((name, words, len(of_one), right, probability, *mean_and_sd(row[6] for row in of_one)))
-    return ResultSheet("calibration", FIGURES, tuple(found))
-
-
-def _together(parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> tuple[Any, Any]:
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _bins(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple((words, *row) for words, parts in pooled.items() for row in reliability(*_together(parts)))
-
-
-def _panel(pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]]) -> Curves:
-    lines = [curve("as it should be", (0.0, 1.0), (0.0, 1.0))]
-    for words, parts in pooled.items():
-        bins = reliability(*_together(parts))
-        lines.append(curve(words, (row[3] for row in bins), (row[4] for row in bins)))
-    title = "Are items in their cluster as often\nas said? (nearer the straight line is better)"
-    return curves(title, "probability of the cluster", "share of items that are right", lines)
+def _panel(lines: list[Any]) -> Curves:
+    title = "Do two items go together as often\nas said? (nearer the straight line is better)"
+    return curves(title, "chance that they go together", "share of pairs that do", lines)

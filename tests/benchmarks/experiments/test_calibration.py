@@ -1,61 +1,37 @@
-"""Items are in their cluster about as often as their probabilities say."""
+"""Two items go together about as often as a fit says."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.experiments.calibration import (
-    AFTER,
-    BEFORE,
-    CAMPAIGNS,
-    Calibration,
-    calibration_error,
-    confidence_and_right,
-    reliability,
-    run_calibration,
-)
+from benchmarks.experiments.calibration import ROWS, Calibration, calibration_error, reliability, run_calibration
 from benchmarks.experiments.results import Watch
-from crowdclust_app.inference.crowdclustering import Crowdclustering
 
 
-def test_the_error_is_the_distance_of_probability_and_share_over_the_bins():
-    confidence = np.array([0.95, 0.95, 0.95, 0.95, 0.55, 0.55])
-    right = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0])
-    assert calibration_error(confidence, right) == pytest.approx((4 * 0.2 + 2 * 0.05) / 6)
-    assert [row[2] for row in reliability(confidence, right)] == [2, 4]
-    assert calibration_error(np.ones(3), np.ones(3)) == 0.0
+def test_the_error_is_the_distance_of_chance_and_share_over_the_bins():
+    chance = np.array([0.95, 0.95, 0.95, 0.95, 0.55, 0.55])
+    together = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    even = np.ones(6)
+    assert calibration_error(chance, together, even) == pytest.approx((4 * 0.2 + 2 * 0.05) / 6)
+    assert [row[2] for row in reliability(chance, together, even)] == pytest.approx([1 / 3, 2 / 3])
+    weight = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    assert calibration_error(chance, together, weight) == pytest.approx((3 * 0.05 + 0.45) / 4)
+    assert calibration_error(np.ones(3), np.ones(3), np.ones(3)) == 0.0
 
 
-def test_right_is_the_share_of_the_cluster_s_other_items_of_the_same_category():
-    probabilities = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.4, 0.6]])
-    confidence, right = confidence_and_right(probabilities, np.array([1, 1, 0, 0]))
-    # the last is alone in its cluster
-    np.testing.assert_allclose(confidence, [0.9, 0.8, 0.7])
-    assert right.tolist() == [0.5, 0.5, 0.0]
-
-
-def believe(table, clusters, seed):
-    model = Crowdclustering.as_published(
-        n_starts=1, n_clusters=clusters, label_weight=0.5, worker_prior="shared", folds=4, max_iterations=20, seed=seed
-    ).fit(table)
-    scale = model.probability_ / model.responsibilities_.max(axis=1)
-    return model.independent_responsibilities_, model.responsibilities_ * scale[:, None]
-
-
-@pytest.mark.filterwarnings("ignore::crowdclust_app.domain.errors.NotConvergedWarning")
-def test_probabilities_are_calibrated_on_simulated_campaigns():
-    smaller = tuple((name, replace(simulation, items=200)) for name, simulation in CAMPAIGNS[1:])
-    outcome = run_calibration(Calibration((0, 1), smaller), believe, Watch())
-    errors = {words: [row[5] for row in outcome.figures.rows if row[1] == words] for words in (BEFORE, AFTER)}
-    # with 36 items a HIT and one worker an item, a quarter of them astray, probabilities are too low
-    assert min(errors[AFTER]) < 0.10
-    assert max(errors[AFTER]) < 0.16
-    assert np.mean(errors[AFTER]) < 0.7 * np.mean(errors[BEFORE])
-    # the same items are right: only the probabilities differ
-    right = {words: [row[4] for row in outcome.trials.rows if row[1] == words] for words in (BEFORE, AFTER)}
-    assert right[BEFORE] == right[AFTER]
-    assert {row[0] for row in outcome.sheets[0].rows} == {BEFORE, AFTER}
+def test_chances_are_calibrated_with_one_response_and_with_many():
+    outcome = run_calibration(Calibration(27, ("one response", "five responses", "small clusters")), Watch())
+    figures = {row[0]: dict(zip(("campaigns", "together", "chance", "error", "alone", "most"), row[1:], strict=True))
+               for row in outcome.figures.rows}  # fmt: skip
+    assert list(figures) == ["one response", "five responses", "small clusters"]
+    # measured .050, .054 (one partition alone .41) and .000
+    assert figures["one response"]["error"] < 0.10
+    assert figures["five responses"]["error"] < 0.08
+    assert figures["small clusters"]["error"] < 0.03
+    assert figures["one response"]["most"] <= 0.9
+    # one partition alone is far too sure of what five people said
+    assert figures["five responses"]["error"] < 0.7 * figures["five responses"]["alone"]
+    assert set(figures) < set(ROWS)
+    assert len(outcome.sheets[0].rows) > 15
     assert "nearer the straight line is better" in outcome.panels[0].title
