@@ -22,7 +22,7 @@ def fit_into_campaign(args: Namespace, settings: FitSettings, console: Console, 
     with Campaign.open_somehow(args.source) as campaign:
         find_stage(campaign, args.stage)
         table = read_table(campaign, args.stage)
-        truth, warnings = truth_for(args.truth, table)
+        truth, warnings = truth_for(args.truth, table, campaign.copies())
         with results_folder(args.out):
             try:
                 run = fit_campaign(campaign, settings, console.progress, cancel, args.stage, args.threads)

@@ -15,12 +15,14 @@ from crowdclust_app.services.fits.sources import read_truth_source
 from crowdclust_app.services.fits.summary import compare_with_truth
 
 
-def truth_for(path: Path | None, table: ResponseTable) -> tuple[Mapping[str, str] | None, Sequence[str]]:
+def truth_for(
+    path: Path | None, table: ResponseTable, copies: Mapping[str, str] | None = None
+) -> tuple[Mapping[str, str] | None, Sequence[str]]:
     """Read the truth before the fit, so that a wrong file does not cost its time."""
     if path is None or not table.n_responses:
         return None, ()
 
-    source = read_truth_source(path, table)
+    source = read_truth_source(path, table, copies)
     return source.categories, source.warnings
 
 

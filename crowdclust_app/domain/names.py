@@ -82,6 +82,11 @@ class Names:
     key
         Normal form of a name: `name_key`, `path_key` or `class_key`.
 
+    Attributes
+    ----------
+    met_copies
+        Names of copies that were asked for, with the name of the original.
+
     Examples
     --------
     >>> names = Names(["cats/1.png"], {"more/1.png": "cats/1.png"}, path_key)
@@ -92,30 +97,27 @@ class Names:
     def __init__(
         self, known: Iterable[str] = (), copies: Mapping[str, str] | None = None, key: Callable[[str], str] = name_key
     ) -> None:
-        self.copies = dict(copies or {})
+        self.copies = copies or {}
+        self.met_copies: dict[str, str] = {}
         self._key = key
-        self._name = self.copies | {name: name for name in known}
+        self._name = {name: name for name in known}
         self._by_key: dict[str, str | None] = {}
-        for written, name in self._name.items():
+        for written, name in (*self.copies.items(), *self._name.items()):
             form = key(written)
             self._by_key[form] = name if self._by_key.get(form, name) == name else None
         self._old = frozenset(self._by_key)
+        self._forms_of_copies = frozenset(map(key, self.copies))
 
     def __call__(self, text: str) -> str:
         """The name that is spelled so; a new one is itself."""
         name = self._name.get(text)
         if name is None:
-            name = self._by_key.setdefault(self._key(text), text) or text
-            self._name[text] = name
-        return name
-
-    def copied(self, text: str) -> bool:
-        """Whether this is the name of a copy."""
-        original = self.copies.get(text)
-        if original is None and self.copies:
             form = self._key(text)
-            return any(self._key(copy) == form for copy in self.copies)
-        return original is not None
+            name = self.copies.get(text) or self._by_key.setdefault(form, text) or text
+            self._name[text] = name
+            if form in self._forms_of_copies and name != text:
+                self.met_copies[text] = name
+        return name
 
     def alike(self, text: str) -> str | None:
         """Another name that differs only in letter case or spelling, if there is one."""

@@ -92,7 +92,7 @@ def read_labels(path: Path, known: KnownNames | None = None, columns: Mapping[st
             orders.append(_order(sheet, line, row[at_order]))
     # whoever aggregates counts missing labels too
     sheet.say_missing("label", len(labels), "they are left out", words_only=True)
-    notes = (*sheet.notes, *known.twins(), *twins_sentence("The labels", classes))
+    notes = (*sheet.notes, *known.notes(), *twins_sentence("The labels", classes))
     if orders:
         sequence = sorted(range(len(orders)), key=orders.__getitem__)
         tasks, workers = [tasks[row] for row in sequence], [workers[row] for row in sequence]

@@ -119,13 +119,22 @@ class KnownNames:
     hits: Names = field(default_factory=Names)
     categories: Names = field(default_factory=lambda: Names(key=class_key))
 
-    def twins(self) -> tuple[str, ...]:
-        """Sentences about names that differ only in letter case."""
-        return (
-            *twins_sentence("The items", self.items),
-            *twins_sentence("The workers", self.workers),
-            *twins_sentence("The categories", self.categories),
-        )
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about copies, and names that differ only in letter case."""
+        copies = self.items.met_copies
+        sentences = []
+        if copies:
+            copy, original = next(iter(copies.items()))
+            many = (
+                "1 item of the table is a copy"
+                if len(copies) == 1
+                else f"{len(copies):,} items of the table are copies"
+            )
+            sentences.append(f"{many} and counts as the original, such as {copy} of {original}.")
+        sentences += twins_sentence("The items", self.items)
+        sentences += twins_sentence("The workers", self.workers)
+        sentences += twins_sentence("The categories", self.categories)
+        return tuple(sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +279,7 @@ def read_responses(
             "shown the same ones."
         )
     records = [_record(sheet, key, response, extra_names) for key, response in gathered.items()]
-    return Records(records, sheet.unknown_columns, (*sheet.notes, *known.twins(), *_group_twins(records)))
+    return Records(records, sheet.unknown_columns, (*sheet.notes, *known.notes(), *_group_twins(records)))
 
 
 def _second_time(
@@ -290,7 +299,7 @@ def _second_time(
     UserError
         When it is there otherwise.
     """
-    if known.items.copies and known.items.copied(written):
+    if written in known.items.met_copies:
         response.copies.setdefault(item, written)
     copy = response.copies.get(item)
     before = response.groups.get(item)
@@ -363,13 +372,13 @@ def read_pairs(
             raise sheet.error(line, f"the label {label} is neither 1 nor -1", "write 1 for same and -1 for different")
         worker, item_a, item_b = known.workers(row[at_worker]), known.items(row[at_a]), known.items(row[at_b])
         if item_a == item_b:
-            copy = next((name for name in (row[at_a], row[at_b]) if known.items.copied(name)), None)
+            copy = next((name for name in (row[at_a], row[at_b]) if name in known.items.met_copies), None)
             what = f"{copy} is a copy of {item_a}" if copy else f"the item {item_a} is paired with itself"
             raise sheet.error(line, what, "take the row out")
         hit = known.hits(row[at_hit]) if at_hit >= 0 and row[at_hit] else None
         records.append(PairRecord(worker, item_a, item_b, meaning[label], hit, line))
     sheet.say_missing("label", count, "they are left out")
-    return Records(records, sheet.unknown_columns, (*sheet.notes, *known.twins()))
+    return Records(records, sheet.unknown_columns, (*sheet.notes, *known.notes()))
 
 
 def read_truth(path: Path, known: KnownNames | None = None, columns: Mapping[str, str] | None = None) -> Truth:
@@ -408,8 +417,9 @@ def read_truth(path: Path, known: KnownNames | None = None, columns: Mapping[str
         item, category = known.items(row[at_item]), known.categories(with_point(row[at_category]))
         before, first = found.setdefault(item, (category, row[at_item]))
         if before != category:
-            copy, said = (row[at_item], before) if known.items.copied(row[at_item]) else (first, category)
-            if known.items.copied(copy):
+            copies = known.items.met_copies
+            copy, said = (row[at_item], before) if row[at_item] in copies else (first, category)
+            if copy in copies:
                 what = f"{copy} is a copy of {item}, which the table calls {said}: contradictory"
             else:
                 what = f"the {names[0]} {item} has the {names[1]} {category} here and {before} before"
@@ -418,7 +428,7 @@ def read_truth(path: Path, known: KnownNames | None = None, columns: Mapping[str
         raise UserError(f"has no {names[1]} in any row", where=str(path), todo="check that it was saved completely")
     sheet.say_missing(names[1], count, "they are left out")
     categories = {item: category for item, (category, _) in found.items()}
-    return Truth(categories, sheet.unknown_columns, (*sheet.notes, *known.twins()))
+    return Truth(categories, sheet.unknown_columns, (*sheet.notes, *known.notes()))
 
 
 def _record(sheet: CsvTable, key: tuple[str, str], response: _Gathering, extra_names: list[str]) -> ResponseRecord:

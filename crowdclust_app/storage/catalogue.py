@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
-from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, Item, PlanSettings, Worker
+from crowdclust_app.domain.campaign import WHOLE_COLLECTION, Hit, Item, ItemStatus, PlanSettings, Worker
 from crowdclust_app.storage import schema
 from crowdclust_app.storage.times import to_text
 
@@ -184,6 +184,11 @@ def left_out(connection: Connection) -> tuple[tuple[str, str, str], ...]:
     columns = schema.left_out.c
     statement = select(columns.path, columns.status, columns.detail).order_by(columns.path)
     return tuple((row.path, row.status, row.detail) for row in connection.execute(statement))
+
+
+def copies(connection: Connection) -> dict[str, str]:
+    """Files with the bytes of an item that are none themselves, each with the path of that item."""
+    return {path: detail for path, status, detail in left_out(connection) if status == ItemStatus.DUPLICATE}
 
 
 def workers(connection: Connection) -> tuple[Worker, ...]:

@@ -196,6 +196,11 @@ class Campaign:
         with self.database.read() as connection:
             return catalogue.left_out(connection)
 
+    def copies(self) -> dict[str, str]:
+        """Files with the bytes of an item that are none themselves, each with the path of that item."""
+        with self.database.read() as connection:
+            return catalogue.copies(connection)
+
     def hits(self) -> tuple[Hit, ...]:
         """All HITs: the plan's in its order, then imported ones (which want no workers)."""
         with self.database.read() as connection:

@@ -13,18 +13,15 @@ from pathlib import Path
 
 from crowdclust_app.domain.campaign import Item
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.names import Names, truth_value
 from crowdclust_app.domain.questions import LONGEST_SENTENCE, AnswerKind, Policy
 from crowdclust_app.io.label_tables import LabelRows
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.fits.sources import near_miss
 from crowdclust_app.services.verify.interview import MOST_WANTED, USUAL_METHOD
 from crowdclust_app.storage import catalogue, questions
 from crowdclust_app.storage.connection import Connection
 from crowdclust_app.storage.times import now
-
-_WORDS = {
-    "yes": AnswerKind.YES, "y": AnswerKind.YES, "1": AnswerKind.YES, "true": AnswerKind.YES, "+1": AnswerKind.YES,
-    "no": AnswerKind.NO, "n": AnswerKind.NO, "0": AnswerKind.NO, "false": AnswerKind.NO, "-1": AnswerKind.NO,
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -61,7 +58,7 @@ class _Table:
     missing: int = 0
 
 
-def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | None = None) -> LabelsAdded:
+def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | None, names: Names) -> LabelsAdded:
     """Add labels to the question sets of a campaign, in one transaction.
 
     Parameters
@@ -70,6 +67,8 @@ def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | 
         The table; its tasks are items.
     question
         What was asked; what the table says, else the name of the file, when None.
+    names
+        Of the items.
 
     Raises
     ------
@@ -78,11 +77,11 @@ def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | 
     """
     moment = now()
     with campaign.database.write() as connection:
-        table = _checked(connection, file, read, question)
+        table = _checked(connection, file, read, question, names)
         catalogue.insert_items(connection, table.new_items)
         known = {worker.name: worker.number for worker in catalogue.workers(connection)}
-        names = list(dict.fromkeys(row.worker for row in table.rows if row.worker not in known))
-        known |= {worker.name: worker.number for worker in catalogue.insert_workers(connection, names, moment)}
+        new_workers = list(dict.fromkeys(row.worker for row in table.rows if row.worker not in known))
+        known |= {worker.name: worker.number for worker in catalogue.insert_workers(connection, new_workers, moment)}
         sets, made = _sets(connection, table)
         new, contradicting = _new(connection, table, known, sets)
         questions.insert_answers(connection, new, moment)
@@ -97,7 +96,7 @@ def add_labels(campaign: Campaign, file: Path, read: LabelRows, question: str | 
     return LabelsAdded(len(new), len(read.task) - len(new), tuple(warnings))
 
 
-def _checked(connection: Connection, file: Path, read: LabelRows, question: str | None) -> _Table:
+def _checked(connection: Connection, file: Path, read: LabelRows, question: str | None, names: Names) -> _Table:
     usual = f"Labels of {file.name}"
     asked = [question] * len(read.task) if question else list(read.question) or [usual] * len(read.task)
     number = {name: at for at, name in enumerate(catalogue.item_paths(connection))}
@@ -109,20 +108,21 @@ def _checked(connection: Connection, file: Path, read: LabelRows, question: str 
         if len(sentence) > LONGEST_SENTENCE:
             raise UserError(f"the question is longer than {LONGEST_SENTENCE} letters", where=where, todo="shorten it")
         if task not in number and task.partition(":")[0].isdecimal():
-            task = task.partition(":")[2]  # of several questions: the number of its set, a colon, the item
+            task = names(task.partition(":")[2])  # of several questions: the number of its set, a colon, the item
         if task not in number:
             if not takes_items:
                 todo = "name items by their path below the folder of the images"
-                raise UserError(f"the item {task} is not in the campaign", where=where, todo=todo)
+                what = f"the item {task} is not in the campaign{near_miss(names, [task])}"
+                raise UserError(what, where=where, todo=todo)
             number[task] = len(number)
             table.new_items.append(Item(number[task], task))
         if label is None:
             table.missing += 1
             continue
-        said = _WORDS.get(label.casefold())
-        if said is None:
+        yes = truth_value(label)
+        if yes is None:
             raise UserError(f"the label {label} is neither yes nor no", where=where, todo="write yes or no, or 1 or 0")
-        table.rows.append(_Row(sentence, number[task], worker.strip(), said))
+        table.rows.append(_Row(sentence, number[task], worker, AnswerKind.YES if yes else AnswerKind.NO))
     if not table.rows:
         raise UserError("the table has no label", where=str(file), todo="write yes or no in the column label")
     return table

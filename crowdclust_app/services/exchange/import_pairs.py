@@ -19,9 +19,12 @@ class _Gathered:
 
     line: int
     items: dict[str, int] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
     labels: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def position(self, item: str) -> int:
+    def position(self, item: str, line: int) -> int:
+        if item not in self.items:
+            self.lines.append(line)
         return self.items.setdefault(item, len(self.items))
 
 
@@ -39,7 +42,7 @@ def responses_of_pairs(file: Path, pairs: Iterable[PairRecord]) -> list[Response
     for pair in pairs:
         key = (pair.worker, pair.hit or f"pairs of {pair.worker}")
         said = gathered.setdefault(key, _Gathered(pair.line))
-        a, b = said.position(pair.item_a), said.position(pair.item_b)
+        a, b = said.position(pair.item_a, pair.line), said.position(pair.item_b, pair.line)
         both = (min(a, b), max(a, b))
         if said.labels.setdefault(both, pair.label) != pair.label:
             raise UserError(
@@ -68,5 +71,5 @@ def responses_of_pairs(file: Path, pairs: Iterable[PairRecord]) -> list[Response
                 todo="correct them or take this HIT out",
             ) from error
         response = Response(hit, worker, tuple(names), tuple(str(group + 1) for group in groups.tolist()))
-        records.append(ResponseRecord(response=response, line=said.line))
+        records.append(ResponseRecord(response=response, line=said.line, lines=tuple(said.lines)))
     return records

@@ -2,14 +2,16 @@
 
 - `responses`: each response becomes a submitted assignment. HITs that the plan does not have are added as they are and
   handed to nobody; a HIT that it has must have exactly its items and keeps its limit of `R` workers, those who are
-  at work on it counted.
+  at work on it counted. A response that lacks items which others of its HIT hold, or holds others, is in a HIT of its
+  own, `HIT (2)`.
   A response of a stage that the campaign does not have brings that stage with it (see `import_stages`).
 - `pairs`: the pair labels of one worker and HIT (all of a worker's where the table names no HIT) become the grouping
   they stand for.
 - `labels`: yes/no labels of single items become answers to a question set (see `import_labels`).
 - `truth`: known categories, kept for comparison; a newer table replaces what it names.
 
-Items that are not in the campaign are refused with their line, unless the campaign has no images: then they become
+Names are found in any of their spellings, and photos by the names of their copies. Items that are not in the campaign
+are refused with their line, unless the campaign has no images: then they become
 items. In a truth table, which often covers more than what was sorted, they are left out and counted. What is there
 already is skipped, so importing a file twice adds nothing. Everything is one transaction: a table with a mistake
 changes nothing.
@@ -18,7 +20,7 @@ changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,17 +29,18 @@ from typing import Literal
 from crowdclust_app.domain.campaign import WHOLE_COLLECTION, AssignmentStatus, Hit, Item
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.names import Names, class_key, path_key
 from crowdclust_app.domain.partition import canonical_groups
 from crowdclust_app.domain.response_table import ResponseTable
-from crowdclust_app.io import tables
-from crowdclust_app.io.label_tables import read_labels
-from crowdclust_app.io.tables import ResponseRecord
+from crowdclust_app.io import label_tables, tables
+from crowdclust_app.io.tables import KnownNames, ResponseRecord
 from crowdclust_app.services.annotate.annotation import LEASE
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import table_in
 from crowdclust_app.services.exchange.import_labels import add_labels
 from crowdclust_app.services.exchange.import_pairs import responses_of_pairs
 from crowdclust_app.services.exchange.import_stages import StagesOfTable
+from crowdclust_app.services.fits.sources import near_miss
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.storage import catalogue
 from crowdclust_app.storage import responses as stored_responses
@@ -78,6 +81,7 @@ def import_table(
     cancel: CancelToken | None = None,
     *,
     question: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> ImportReport:
     """Add what a table says to a campaign.
 
@@ -85,6 +89,8 @@ def import_table(
     ----------
     question
         What the labels of a table of labels answer; the name of the file when None.
+    columns
+        What the table calls its columns, where it calls them otherwise.
 
     Raises
     ------
@@ -99,23 +105,27 @@ def import_table(
         raise UserError(f"a table of {kind} answers no question", todo="leave the question out, or import labels")
     if progress:
         progress(ProgressReport(0, None, f"Reading {file.name}"))
+    known = _known_names(campaign)
     if kind == "truth":
-        truth = tables.read_truth(file)
-        return _import_truth(campaign, truth, (*_unused(truth.unknown_columns), *truth.notes))
+        truth = tables.read_truth(file, known, columns)
+        return _import_truth(campaign, truth, known.items, (*_unused(truth.unknown_columns), *truth.notes))
     if kind == "labels":
-        return _import_labels(campaign, file, question)
+        read_labels = label_tables.read_labels(file, known, columns)
+        found = add_labels(campaign, file, read_labels, question, known.items)
+        warnings = (*_unused(read_labels.unknown_columns), *read_labels.notes, *found.warnings)
+        return ImportReport(str(campaign.path), found.added, found.skipped, warnings)
     if kind == "pairs":
-        pairs = tables.read_pairs(file)
+        pairs = tables.read_pairs(file, known, columns)
         records, about = responses_of_pairs(file, pairs), (*_unused(pairs.unknown_columns), *pairs.notes)
     else:
-        read = tables.read_responses(file)
+        read = tables.read_responses(file, known, columns)
         records, about = list(read), (*_unused(read.unknown_columns), *read.notes)
     if cancel:
         cancel.check()
     if progress:
         progress(ProgressReport(0, len(records), f"Adding {len(records):,} responses"))
     with campaign.database.write() as connection:
-        adding = _Adding(connection, file)
+        adding = _Adding(connection, file, known.items)
         added = adding.add(records)
         if cancel:
             cancel.check()
@@ -133,14 +143,17 @@ def _unused(columns: Sequence[str]) -> tuple[str, ...]:
     return (f"{noun} {', '.join(columns)} {verb} not used.",)
 
 
-def _import_labels(campaign: Campaign, file: Path, question: str | None) -> ImportReport:
-    read = read_labels(file)
-    found = add_labels(campaign, file, read, question)
-    warnings = (*_unused(read.unknown_columns), *read.notes, *found.warnings)
-    return ImportReport(str(campaign.path), found.added, found.skipped, warnings)
+def _known_names(campaign: Campaign) -> KnownNames:
+    with campaign.database.read() as connection:
+        return KnownNames(
+            items=Names(catalogue.item_paths(connection), catalogue.copies(connection), path_key),
+            workers=Names(worker.name for worker in catalogue.workers(connection)),
+            hits=Names(hit.name for hit in catalogue.hits(connection)),
+            categories=Names(set(catalogue.truth(connection).values()), key=class_key),
+        )
 
 
-def _import_truth(campaign: Campaign, truth: dict[str, str], warnings: tuple[str, ...]) -> ImportReport:
+def _import_truth(campaign: Campaign, truth: tables.Truth, names: Names, warnings: tuple[str, ...]) -> ImportReport:
     with campaign.database.write() as connection:
         number = {name: at for at, name in enumerate(catalogue.item_paths(connection))}
         before = catalogue.truth(connection)
@@ -155,16 +168,18 @@ def _import_truth(campaign: Campaign, truth: dict[str, str], warnings: tuple[str
     foreign = [name for name in truth if name not in number]
     if foreign and len(foreign) == len(truth):
         raise UserError(
-            f"none of its {len(truth):,} items is in the campaign, such as {foreign[0]}",
+            f"none of its {len(truth):,} items is in the campaign, such as {foreign[0]}{near_miss(names, foreign)}",
             where=str(campaign.path),
             todo="name the items by their path below the folder of the images",
         )
     if foreign:
-        warnings += (f"{len(foreign):,} items of the table are not in the campaign, such as {foreign[0]}.",)
+        near = near_miss(names, foreign)
+        warnings += (f"{len(foreign):,} items of the table are not in the campaign, such as {foreign[0]}{near}.",)
     replaced = sum(name in before and before[name] != category for name, category in truth.items())
     if replaced:
         warnings += (f"{replaced:,} items have another category than before.",)
-    return ImportReport(str(campaign.path), len(changed), len(truth) - len(changed), warnings)
+    named = len(truth) + len(names.met_copies)
+    return ImportReport(str(campaign.path), len(changed), named - len(changed), warnings)
 
 
 @dataclass(slots=True)
@@ -177,7 +192,6 @@ class _Known:
     answered: dict[tuple[str, str], tuple[ResponseTable, int]]
     status: dict[tuple[int, int], str]
     taken: dict[int, int]
-    copies: dict[str, str]
     new_items: list[Item] = field(default_factory=list)
     new_hits: list[Hit] = field(default_factory=list)
     new_workers: list[str] = field(default_factory=list)
@@ -192,11 +206,15 @@ class _Adding:
         The transaction.
     file
         Named in errors.
+    names
+        Of the items.
     """
 
-    def __init__(self, connection: Connection, file: Path) -> None:
+    def __init__(self, connection: Connection, file: Path, names: Names) -> None:
         self._connection = connection
         self._file = file
+        self._names = names
+        self._partial: dict[str, None] = {}
         self._now = now()
         self._takes_items = not catalogue.has_images(connection)
         self._stages = StagesOfTable.of(connection)
@@ -218,13 +236,18 @@ class _Adding:
             answered=answered,
             status=stored_responses.statuses(connection),
             taken=catalogue.taken_by_hit(connection, self._now - LEASE),
-            copies={path: detail for path, status, detail in catalogue.left_out(connection) if status == "duplicate"},
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about what was added besides the responses."""
-        return self._stages.warnings()
+        warnings = self._stages.warnings()
+        if self._partial:
+            warnings += (
+                "Not all who sorted a set of photos sorted the same ones of it; those who differ are in a HIT of their "
+                f"own, such as {next(iter(self._partial))}.",
+            )
+        return warnings
 
     def add(self, records: Iterable[ResponseRecord]) -> int:
         """Add the responses that are not there yet; returns how many those are."""
@@ -233,12 +256,12 @@ class _Adding:
             said = record.response
             items = self._items(record)
             hit = self._hit(record, items)
-            before = self._known.answered.get((said.hit, said.worker))
+            before = self._known.answered.get((hit.name, said.worker))
             if before is not None:
                 if not _same_grouping(*before, items, said.groups):
                     raise self._error(
                         record,
-                        f"{said.worker} has grouped the HIT {said.hit} otherwise in the campaign",
+                        f"{said.worker} has grouped the HIT {hit.name} otherwise in the campaign",
                         "take one of the two out of the table",
                     )
                 continue
@@ -272,19 +295,19 @@ class _Adding:
 
     def _items(self, record: ResponseRecord) -> tuple[int, ...]:
         items = self._known.items
-        for name in record.response.items:
+        for at, name in enumerate(record.response.items):
             if name in items:
                 continue
             if not self._takes_items:
-                original = self._known.copies.get(name)
-                what = f"the item {name} is not in the campaign" + (f", as a copy of {original}" if original else "")
-                raise self._error(record, what, "name items by their path below the folder of the images")
+                what = f"the item {name} is not in the campaign{near_miss(self._names, [name])}"
+                todo = "name items by their path below the folder of the images"
+                raise self._error(record, what, todo, record.lines[at])
             items[name] = len(items)
             self._known.new_items.append(Item(items[name], name))
         return tuple(items[name] for name in record.response.items)
 
     def _hit(self, record: ResponseRecord, items: tuple[int, ...]) -> Hit:
-        name, stage = record.response.hit, record.stage or WHOLE_COLLECTION
+        name, stage = self._name_for(record.response.hit, set(items)), record.stage or WHOLE_COLLECTION
         hit = self._known.hits.get(name)
         if hit is None or record.stage is not None:
             self._stages.check(stage, items, lambda what, todo: self._error(record, what, todo))
@@ -299,6 +322,18 @@ class _Adding:
         elif record.stage is not None and hit.stage != stage:
             raise self._error(record, f"the HIT {name} belongs to the stage {hit.stage}", "give it another name")
         return hit
+
+    def _name_for(self, name: str, items: set[int]) -> str:
+        """The name of the HIT with these items: as told, or with a number where an imported HIT has other items."""
+        number, found = 1, name
+        while (hit := self._known.hits.get(found)) is not None and set(hit.items) != items:
+            if hit.workers_wanted:
+                break  # a planned one has to be sorted whole
+            number += 1
+            found = f"{name} ({number})"
+        if number > 1:
+            self._partial[found] = None
+        return found
 
     def _worker(self, name: str) -> int:
         workers = self._known.workers
@@ -345,8 +380,8 @@ class _Adding:
             comment=record.comment,
         )
 
-    def _error(self, record: ResponseRecord, what: str, todo: str) -> UserError:
-        return UserError(what, where=f"{self._file}, line {record.line}", todo=todo)
+    def _error(self, record: ResponseRecord, what: str, todo: str, line: int | None = None) -> UserError:
+        return UserError(what, where=f"{self._file}, line {line or record.line}", todo=todo)
 
 
 def _same_grouping(table: ResponseTable, number: int, items: Sequence[int], groups: Sequence[str]) -> bool:

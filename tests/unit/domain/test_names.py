@@ -42,8 +42,8 @@ def test_of_two_names_with_one_form_each_is_found_by_its_own_spelling() -> None:
 def test_copies_are_found_by_the_names_that_they_have() -> None:
     names = Names(["a/1.png"], {"b/2.png": "a/1.png"}, path_key)
     assert names("b\\2.png") == "a/1.png"
-    assert names.copied("b\\2.png")
-    assert not names.copied("a/1.png")
+    assert names("a/1.png") == "a/1.png"
+    assert names.met_copies == {"b\\2.png": "a/1.png"}
 
 
 def test_names_that_differ_only_in_letter_case_are_two_and_named() -> None:

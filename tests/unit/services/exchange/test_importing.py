@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,17 @@ from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.domain.partition import pair_labels
+from crowdclust_app.domain.questions import AnswerKind
 from crowdclust_app.domain.response_table import Response
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.campaign.counts import campaign_figures, submitted_times
-from crowdclust_app.services.campaign.creating import create_without_images
+from crowdclust_app.services.campaign.creating import create_campaign, create_without_images
 from crowdclust_app.services.campaign.responses import read_responses, read_table
 from crowdclust_app.services.exchange.importing import import_table
+from crowdclust_app.services.fits.sources import read_table_source
+from crowdclust_app.storage import questions
 
 
 @pytest.fixture
@@ -142,12 +146,11 @@ def test_what_does_not_fit_is_refused_with_its_line(make_campaign: MakeCampaign,
     good = f"new,Zoe,{names[0]},1"
     before = campaign.revision
     for rows, why in (
-        ([f"new,Ann,{names[0]},1", "new,Ann,nowhere.png,1"], r"line 3: the item nowhere.png is not in the campaign"),
+        ([f"new,Ann,{names[0]},1", "new,Ann,nowhere.png,1"], r"line 4: the item nowhere.png is not in the campaign"),
         ([f"{hit.name},Ben,{names[0]},1"], r"line 3: the HIT h0001 has other items"),
         ([f"{hit.name},Ann,{name},1" for name in inside], r"line 3: Ann has grouped the HIT h0001 otherwise"),
         ([f"{skipped.hit_name},Ann,{name},1" for name in other], r"line 3: Ann cannot answer .* skipped it"),
         ([f"{opened.hit_name},Ann,{name},1" for name in third], r"line 3: Ann cannot answer .* has it open"),
-        ([f"n2,Ben,{names[0]},1", f"n2,Cem,{names[1]},1"], r"line 4: the HIT n2 has other items"),
     ):
         with pytest.raises(UserError, match=why):
             import_table(campaign, table(tmp_path, good, *rows))
@@ -158,10 +161,8 @@ def test_what_does_not_fit_is_refused_with_its_line(make_campaign: MakeCampaign,
     assert len(campaign.workers()) == 1
 
 
-def test_a_left_out_copy_is_named(tmp_path: Path) -> None:
+def test_a_copy_of_a_photo_is_the_photo(tmp_path: Path) -> None:
     from PIL import Image
-
-    from crowdclust_app.services.campaign.creating import create_campaign
 
     folder = tmp_path / "photos"
     folder.mkdir()
@@ -170,8 +171,11 @@ def test_a_left_out_copy_is_named(tmp_path: Path) -> None:
     Image.new("L", (4, 4), 0).save(folder / "same.png")
     create_campaign(tmp_path / "p.crowdclust", folder, PlanSettings())
     with Campaign.open(tmp_path / "p.crowdclust") as campaign:
-        with pytest.raises(UserError, match=r"same.png is not in the campaign, as a copy of 0.png"):
-            import_table(campaign, table(tmp_path, "b,Ann,same.png,1"))
+        report = import_table(campaign, table(tmp_path, "b,Ann,same.png,1", "b,Ann,1.png,2"))
+        assert read_responses(campaign) == [Response("b", "Ann", ("0.png", "1.png"), ("1", "2"))]
+        assert report.warnings == (
+            "1 item of the table is a copy and counts as the original, such as same.png of 0.png.",
+        )
         truth = table(tmp_path, "same.png,dark", "0.png,dark", header="item,category")
         report = import_table(campaign, truth, "truth")
         assert (report.added, report.skipped) == (1, 1)
@@ -243,6 +247,115 @@ def test_a_cancelled_import_changes_nothing(empty: Campaign, tmp_path: Path) -> 
     with pytest.raises(Cancelled):
         import_table(empty, path, progress=lambda report: token.cancel(), cancel=token)
     assert empty.items() == ()
+
+
+@pytest.fixture
+def copied(tmp_path: Path):
+    """A campaign of two folders that share one photo: malignant/0.png has the bytes of benign/2.png."""
+    from PIL import Image
+
+    for number, name in enumerate(["benign/0", "benign/1", "benign/2", "malignant/0", "malignant/1", "malignant/2"]):
+        path = tmp_path / "photos" / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (4, 4), (number - (number > 2)) * 50).save(path)
+    create_campaign(tmp_path / "c.crowdclust", tmp_path / "photos", PlanSettings(3, 1, 1))
+    with Campaign.open(tmp_path / "c.crowdclust") as campaign:
+        assert campaign.copies() == {"malignant/0.png": "benign/2.png"}
+        yield campaign
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_copies_in_two_categories_contradict_each_other(copied: Campaign, tmp_path: Path, order: int) -> None:
+    rows = [f"{kind}/{number}.png,{kind}" for kind in ("benign", "malignant") for number in range(3)][::order]
+    why = (
+        r"line [45]: malignant\/0.png is a copy of benign/2.png, which the table calls benign: contradictory; keep one"
+    )
+    with pytest.raises(UserError, match=why):
+        import_table(copied, table(tmp_path, *rows, header="item,category"), "truth")
+    assert copied.truth() == {}
+    same = [row.replace("malignant/0.png,malignant", "malignant\\0.png,benign") for row in rows]
+    report = import_table(copied, table(tmp_path, *same, header="item,category"), "truth")
+    assert report.added == 5
+    assert copied.truth()["benign/2.png"] == "benign"
+
+
+def test_a_copy_beside_its_original_in_one_response(copied: Campaign, tmp_path: Path) -> None:
+    rows = ["h,w,benign/0.png,1", "h,w,benign/2.png,2", "h,w,malignant/0.png,{}"]
+    why = r"line 4: malignant/0.png is a copy of benign/2.png, and w put one of them into 2 and the other into 1"
+    with pytest.raises(UserError, match=why):
+        import_table(copied, table(tmp_path, *rows[:2], rows[2].format(1)))
+    import_table(copied, table(tmp_path, *rows[:2], rows[2].format(2)))
+    assert read_responses(copied) == [Response("h", "w", ("benign/0.png", "benign/2.png"), ("1", "2"))]
+
+
+def test_labels_by_the_name_of_a_copy_are_about_the_original(copied: Campaign, tmp_path: Path) -> None:
+    path = table(tmp_path, "malignant/0.png,u,Ja", "benign/2.png,v,0.0", header="task,worker,label")
+    assert import_table(copied, path, "labels").added == 2
+    with copied.database.read() as connection:
+        (asked,) = questions.sets(connection)
+        answers = [(answer.item, answer.said) for answer in questions.standing_answers(connection, asked.number)]
+    benign = [item.path for item in copied.items()].index("benign/2.png")
+    assert answers == [(benign, AnswerKind.YES), (benign, AnswerKind.NO)]
+
+
+def test_names_are_found_however_they_are_written_and_near_ones_are_named(tmp_path: Path) -> None:
+    from PIL import Image
+
+    decomposed = unicodedata.normalize("NFD", "Müller.png")
+    (tmp_path / "im" / "cats").mkdir(parents=True)
+    for number, name in enumerate([decomposed, "cats/1.png", "cats/2.png", "plain.JPG"]):
+        Image.new("RGB", (20, 20), (number * 40, 9, 9)).save(tmp_path / "im" / name)
+    create_campaign(tmp_path / "c.crowdclust", tmp_path / "im", PlanSettings(3, 1, 1))
+    rows = ["plain.JPG,a", "Müller.png,b", "cats\\1.png,c", "PLAIN.jpg,d", "./cats/2.png\u00a0,e"]
+    with Campaign.open(tmp_path / "c.crowdclust") as campaign:
+        report = import_table(campaign, table(tmp_path, *rows, header="item,category"), "truth")
+        assert report.added == 4
+        assert campaign.truth() == {"plain.JPG": "a", decomposed: "b", "cats/1.png": "c", "cats/2.png": "e"}
+        near = "PLAIN.jpg, but PLAIN.jpg differs only in letter case from plain.JPG."
+        assert f"1 items of the table are not in the campaign, such as {near}" in report.warnings
+        with pytest.raises(
+            UserError, match=r"line 4: the item PLAIN.jpg is not in the campaign, but PLAIN.jpg differs"
+        ):
+            import_table(campaign, table(tmp_path, "h,w,plain.JPG,1", "h,w,Müller.png,2", "h,w,PLAIN.jpg,2"))
+        assert import_table(campaign, table(tmp_path, "h,w,plain.JPG,1", "h,w,Müller.png,2")).added == 1
+        # the same worker and HIT in other spellings
+        again = import_table(campaign, table(tmp_path, "h ,w\u00a0,plain.JPG,1.0", "h,w,Müller.png,2"))
+        assert (again.added, again.skipped) == (0, 1)
+        assert [worker.name for worker in campaign.workers()] == ["w"]
+        other = import_table(campaign, table(tmp_path, "g,W,plain.JPG,1", "g,W,Müller.png,2"))
+        assert other.warnings == ("The workers w and W differ only in letter case and count as different.",)
+
+
+def test_who_left_a_photo_unsorted_has_a_hit_of_their_own(empty: Campaign, tmp_path: Path) -> None:
+    whole = [f"all,{who},{item},{at}" for who in "13" for at, item in enumerate(["oak", "cup", "fox"])]
+    partial = ["all,2,oak,1", "all,2,cup,2", "all,4,cup,1", "all,4,oak,1", "all,5,fox,1", "all,5,oak,NA"]
+    path = table(tmp_path, *whole, *partial)
+    report = import_table(empty, path)
+    assert report.added == 5
+    assert [(said.hit, said.worker) for said in read_responses(empty)] == [
+        ("all", "1"), ("all", "3"), ("all (2)", "2"), ("all (2)", "4"), ("all (3)", "5"),
+    ]  # fmt: skip
+    assert "those who differ are in a HIT of their own, such as all (2)." in report.warnings[-1]
+    assert read_table(empty).n_pair_labels == read_table_source(path).table.n_pair_labels == 8
+    assert import_table(empty, path).added == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "header", "rows", "line"),
+    [
+        ("responses", "hit,worker,item,group", ["h,w,there1,1", "h,w,there2,1", '"h","w","absent",2'], 4),
+        ("pairs", "worker,item_a,item_b,label", ["w,there1,there2,1", "w,there1,absent,1", "w,there2,absent,1"], 3),
+        ("labels", "task,worker,label", ["there1,w,1", "absent,w,1"], 3),
+    ],
+)
+def test_an_item_that_is_not_there_is_named_with_its_own_line(
+    make_campaign: MakeCampaign, tmp_path: Path, kind, header: str, rows: list[str], line: int
+) -> None:
+    campaign = make_campaign()
+    there = [item.path for item in campaign.items()]
+    rows = [row.replace("there1", there[0]).replace("there2", there[1]) for row in rows]
+    with pytest.raises(UserError, match=rf"line {line}: the item absent is not in the campaign"):
+        import_table(campaign, table(tmp_path, *rows, header=header), kind)
 
 
 def test_real_groupings_come_in_as_they_are(empty: Campaign, shared_data: Path) -> None:
