@@ -273,6 +273,8 @@ def _export(parser: Parser) -> None:
         help="write this too (may be given more than once): a report for a browser, plots, photos copied or linked "
         "into a folder a category, lists for other programs, what reproduces the run",
     )
+    parser.add_argument("--allow-missing-photos", action="store_true", help="exit with 0 although photos were not "
+                        "found; they are named and left out either way")  # fmt: skip
 
 
 def _check(parser: Parser) -> None:

@@ -186,3 +186,19 @@ def test_a_report_on_pages_and_photos_by_cluster_go_with_the_tables(qtbot: QtBot
     assert not part(window, "export-part-links", QCheckBox).isChecked()
     export(qtbot, window)
     assert any("something in this folder" in label.text() for label in window.error_bar.findChildren(QLabel))
+
+
+def test_photos_that_are_gone_are_said_in_the_bar(qtbot: QtBot, copy: Path, tmp_path: Path) -> None:
+    with Campaign.open(copy) as campaign:
+        gone = campaign.items()[3]
+        campaign.item_path(gone).unlink()
+        count = len(campaign.items())
+    window = open_window(qtbot, copy, "export")
+    settle(window)
+    write_folder(qtbot, window, tmp_path / "out")
+    click(qtbot, part(window, "export-part-photos", QCheckBox))
+    export(qtbot, window)
+    assert len(list((tmp_path / "out" / "photos").rglob("*.*"))) == count - 1
+    said = [label.text() for label in window.error_bar.findChildren(QLabel)]
+    assert any(f"1 photo was not found and left out: {gone.path}." in text for text in said)
+    assert "written to" in state(window)

@@ -36,8 +36,14 @@ from crowdclust_app.gui.screen_content import ScreenContent
 from crowdclust_app.gui.table_rows import Column, TableRows
 from crowdclust_app.gui.wording import count_of, of_stage, people_date
 from crowdclust_app.services.campaign.campaigns import Campaign
-from crowdclust_app.services.exchange.export_parts import TABLES, export_parts, parts_in_the_way
+from crowdclust_app.services.exchange.export_parts import (
+    TABLES,
+    export_parts,
+    missing_photos_sentence,
+    parts_in_the_way,
+)
 from crowdclust_app.services.exchange.export_preview import TableToWrite, files_in_the_way, tables_to_write
+from crowdclust_app.services.exchange.result_folders import read_summary
 from crowdclust_app.services.fits.results import RunInfo
 from crowdclust_app.services.fits.run_store import run_list
 from crowdclust_app.services.progress_report import Progress, ProgressReport
@@ -334,6 +340,9 @@ class ExportContent(ScreenContent):
         self._written = files[0].parent if files else None
         self.shell.say(f"{count_of(len(files), 'file')} exported")
         self._show_state(f"{count_of(len(files), 'file')} written to {self._written}")
+        missing = read_summary(self._written)["missing_photos"] if self._written is not None else []
+        if missing:
+            self.shell.show_error(missing_photos_sentence(missing))
 
     def _failed(self, error: BaseException) -> None:
         self._writing = None

@@ -1,12 +1,14 @@
 """What may leave a campaign besides its tables: a report, plots, photos by category, lists for other programs.
 
 Everything is made in a hidden folder inside the chosen one and takes its place when all of it is whole. A file of the
-same name is replaced then; a folder of photos that is there already is never touched: the export is refused.
+same name is replaced then; a folder of photos that is there already is never touched: the export is refused. Photos
+that are not where they were are left out, and named in `summary.json`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -40,6 +42,9 @@ from crowdclust_app.services.stages.leaf_clusters import exported_run, leaves_be
 
 TABLES, REPORT, PDF, PLOTS = "tables", "report", "pdf", "plots"
 PHOTOS, LINKS, LABEL_STUDIO, FIFTYONE, REPRODUCTION = "photos", "links", "label-studio", "fiftyone", "reproduction"
+
+# How many missing photos a sentence names; summary.json names them all.
+_NAMED = 20
 
 
 class PartInfo(NamedTuple):
@@ -124,14 +129,25 @@ def export_parts(
     chosen = _checked(campaign, out, parts, write_pdf)
     number = run if run is not None else exported_run(campaign)
     written: list[Path] = []
+    missing: dict[str, None] = {}
     others = [part for part in chosen if part != TABLES]
     if others:
-        written += _write_others(campaign, out, others, anonymous, number, progress, cancel, write_pdf)
+        written += _write_others(campaign, out, others, anonymous, number, progress, cancel, write_pdf, missing)
     if TABLES in chosen:
         also = [path.name for path in written]
         written = [*export_campaign(campaign, out, anonymous, run, progress, cancel), *written]
-        write_summary(out, {**read_summary(out), "also": also})
+        summary = read_summary(out)
+        if missing:
+            summary["warnings"].append(missing_photos_sentence(list(missing)))
+        write_summary(out, {**summary, "also": also, "missing_photos": list(missing)})
     return tuple(written)
+
+
+def missing_photos_sentence(missing: Sequence[str]) -> str:
+    """Say how many photos an export left out because they were not found, and which."""
+    names = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED:,} more" if len(missing) > _NAMED else "")
+    many = "1 photo was" if len(missing) == 1 else f"{len(missing):,} photos were"
+    return f"{many} not found and left out: {names}."
 
 
 def parts_in_the_way(out: Path, parts: Sequence[str]) -> tuple[str, ...]:
@@ -171,6 +187,7 @@ def _write_others(
     progress: Progress | None,
     cancel: CancelToken | None,
     write_pdf: PdfWriter | None,
+    missing: dict[str, None],
 ) -> list[Path]:
     if run is not None:
         load_run(campaign, run)  # says so when there is none
@@ -178,7 +195,7 @@ def _write_others(
     with hidden_folder(out) as hidden, named_as_if_in(out):
         overview = load_overview(campaign, run, cancel)
         assert overview.view is not None
-        work = _Work(campaign, overview, overview.view, anonymous, progress, cancel, write_pdf)
+        work = _Work(campaign, overview, overview.view, anonymous, progress, cancel, write_pdf, missing)
         for part in parts:
             if cancel is not None:
                 cancel.check()
@@ -196,6 +213,13 @@ class _Work(NamedTuple):
     progress: Progress | None
     cancel: CancelToken | None
     write_pdf: PdfWriter | None
+    missing: dict[str, None]
+
+
+def _photos_of(work: _Work) -> tuple[SortedPhoto, ...]:
+    photos = sorted_photos(work.campaign, work.overview, work.view)
+    work.missing.update(dict.fromkeys(photo.item for photo in photos if photo.file is None))
+    return photos
 
 
 def _report(work: _Work, hidden: Path) -> None:
@@ -219,19 +243,17 @@ def _plots(work: _Work, hidden: Path) -> None:
 
 
 def _photos(work: _Work, hidden: Path) -> None:
-    photos = sorted_photos(work.campaign, work.overview, work.view)
-    write_folders(photos, hidden / "photos", "copy", work.progress, work.cancel)
+    write_folders(_photos_of(work), hidden / "photos", "copy", work.progress, work.cancel)
 
 
 def _links(work: _Work, hidden: Path) -> None:
-    photos = sorted_photos(work.campaign, work.overview, work.view)
-    write_folders(photos, hidden / "photos", "link", work.progress, work.cancel)
+    write_folders(_photos_of(work), hidden / "photos", "link", work.progress, work.cancel)
 
 
 def _label_studio(work: _Work, hidden: Path) -> None:
     folder = hidden / "label-studio"
     folder.mkdir()
-    photos = sorted_photos(work.campaign, work.overview, work.view)
+    photos = [photo for photo in _photos_of(work) if photo.file is not None]
     tasks = label_studio_tasks(photos, work.campaign.image_root, f"Crowdclust run {work.view.run.number}")
     write_text(folder / "tasks.json", json.dumps(tasks, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(folder / "interface.xml", label_studio_config(photos))
@@ -240,7 +262,7 @@ def _label_studio(work: _Work, hidden: Path) -> None:
 def _fiftyone(work: _Work, hidden: Path) -> None:
     folder = hidden / "fiftyone"
     folder.mkdir()
-    for name, content in fiftyone_files(sorted_photos(work.campaign, work.overview, work.view)).items():
+    for name, content in fiftyone_files(_photos_of(work)).items():
         write_json(folder / name, content)
 
 
@@ -273,16 +295,17 @@ def sorted_photos(campaign: Campaign, overview: CampaignOverview, view: RunView)
     photos = []
     for number, name in enumerate(view.item_names):
         leaf = leaves.get(name)
+        file = overview.files[name][0] if name in overview.files else None
+        # unlike Path.is_file, False for a folder that may not be entered
+        file = file if file is not None and os.path.isfile(file) else None  # noqa: PTH113
         if leaf is not None:
             below = leaf.category or f"cluster {leaf.path.removeprefix(f'{view.run.stage}/')}"
-            found = overview.files.get(name)
-            photos.append(SortedPhoto(name, found[0] if found else None, below, leaf.probability))
+            photos.append(SortedPhoto(name, file, below, leaf.probability))
             continue
         place = int(places[number])
-        found = overview.files.get(name)
         category = (categories.name(place) or f"cluster {place}") if place else ""
         sure = float(view.probability[number]) if place and place == view.labels[number] else None
-        photos.append(SortedPhoto(name, found[0] if found else None, category, sure))
+        photos.append(SortedPhoto(name, file, category, sure))
     return tuple(photos)
 
 

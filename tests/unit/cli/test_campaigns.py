@@ -87,6 +87,34 @@ def test_the_leads_categories_are_in_what_fit_and_export_write(
         assert sum(bool(row["override"]) for row in rows.values()) == 1
 
 
+def test_photos_that_are_gone_are_counted_and_named(run, campaign: Path, responses: Path, tmp_path: Path) -> None:
+    assert run("import", campaign, responses).code == 0
+    assert run("fit", campaign, "--starts", "1").code == 0
+    parts = ("--with", "photos", "--with", "fiftyone", "--with", "label-studio")
+    whole = run("export", campaign, "--out", "whole", *parts, "--json")
+    assert (whole.code, whole.err, whole.summary["missing_photos"]) == (0, "", [])
+    gone = ["cold/00.png", "cold/02.png", "warm/05.png"]
+    for name in gone:
+        (tmp_path / "pictures" / name).unlink()
+    sentence = "3 photos were not found and left out: cold/00.png, cold/02.png, warm/05.png"
+    done = run("export", campaign, "--out", "some", *parts, "--json")
+    assert done.code == 2
+    assert done.err == f"crowdclust: {sentence}; put them back and export again, or add --allow-missing-photos.\n"
+    assert done.summary["missing_photos"] == gone
+    assert f"{sentence}." in done.summary["warnings"]
+    assert len(list((tmp_path / "some" / "photos").rglob("*.png"))) == 9
+    assert (tmp_path / "some" / "clusters.csv").exists()
+    data = json.loads((tmp_path / "some" / "fiftyone" / "data.json").read_text())
+    assert sorted(Path(file).name for file in data.values()) == sorted({f"{at:02d}.png" for at in range(12)} - {
+        "00.png", "02.png", "05.png"})  # fmt: skip
+    tasks = json.loads((tmp_path / "some" / "label-studio" / "tasks.json").read_text())
+    assert not {task["data"]["item"] for task in tasks} & set(gone)
+    allowed = run("export", campaign, "--out", "allowed", *parts, "--allow-missing-photos")
+    assert (allowed.code, allowed.err) == (0, f"crowdclust: {sentence}.\n")
+    assert run("export", campaign, "--out", "tables").code == 0, "tables need no photos"
+    assert run("export", campaign, "--out", "quiet", *parts, "--quiet").err.startswith(f"crowdclust: {sentence};")
+
+
 def test_import_fit_export_check(run, campaign: Path, responses: Path, tmp_path: Path) -> None:
     done = run("import", campaign, responses, "--json")
     assert done.code == 0, done.err
