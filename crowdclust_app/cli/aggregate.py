@@ -24,7 +24,8 @@ def aggregate(args: Namespace, console: Console, cancel: CancelToken) -> int:
         seed=args.seed,
     )
     common = {"truth": args.truth, "out": args.out, "progress": console.progress, "cancel": cancel}
-    if holds_pairs(args.labels):
+    common["columns"] = args.columns
+    if holds_pairs(args.labels, args.columns):
         refuse_for_pairs(settings, args.features)
         report = aggregate_pair_file(args.labels, settings, **common)
     else:

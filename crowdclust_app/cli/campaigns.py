@@ -52,7 +52,9 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
 def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust import`."""
     with Campaign.open(args.campaign) as campaign:
-        report = import_into(campaign, args.file, args.kind, console.progress, cancel, question=args.question)
+        report = import_into(
+            campaign, args.file, args.kind, console.progress, cancel, question=args.question, columns=args.columns
+        )
     summary = {
         "campaign": report.campaign,
         "added": report.added,

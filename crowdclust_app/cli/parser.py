@@ -19,6 +19,12 @@ DESCRIPTION = "Find out which categories an image collection falls into, from ma
 EPILOG = "Without a command the window opens. Exit codes: 0 done, 2 for you to mend, 1 our fault, 130 interrupted."
 
 
+_RENAMABLE = (
+    "hit", "worker", "item", "group", "task", "label", "category", "item_a", "item_b", "order", "question", "stage",
+    "started_at", "submitted_at", "active_seconds", "group_name", "comment",
+)  # fmt: skip
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line."""
 
@@ -121,17 +127,39 @@ def _import(parser: Parser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.csv", help="the table")
     parser.add_argument("--kind", choices=("responses", "pairs", "labels", "truth"), default="responses",
                         help="(responses); labels are answers to the yes/no questions of a question set")  # fmt: skip
+    _columns(parser)
     parser.add_argument("--question", metavar="TEXT", help="what was asked of the tasks of a table of labels, which go "
                         "into the question set of this sentence (Labels of FILE.csv)")  # fmt: skip
+
+
+def _columns(parser: Parser) -> None:
+    parser.add_argument("--columns", type=_renamed, metavar="OURS=THEIRS,...", help="what the table calls its columns, "
+                        "such as item=card,worker=user; item=card,worker=* for one row a card and one column a person "
+                        "(layouts of other programs are recognised without it)")  # fmt: skip
+
+
+def _renamed(text: str) -> dict[str, str]:
+    (parts,) = csv.reader([text])
+    pairs = [part.partition("=") for part in parts]
+    if not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
+        raise argparse.ArgumentTypeError(f"{text} is not such as item=card,worker=user")
+    renamed = {ours.strip().lower(): theirs.strip() for ours, _, theirs in pairs}
+    strange = next((name for name in renamed if name not in _RENAMABLE), None)
+    if strange is not None:
+        raise argparse.ArgumentTypeError(f"no table has a column {strange}; there are {', '.join(_RENAMABLE)}")
+    return renamed
 
 
 def _fit(parser: Parser) -> None:
     # the help of the program lists no settings
     from crowdclust_app.domain.fit_settings import SETTINGS, FitSettings
 
-    parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv")
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="a campaign, or a responses.csv with the columns "
+                        "hit,worker,item,group; the hit names what was sorted together, and is not needed where "
+                        "everybody sorted everything")  # fmt: skip
     parser.add_argument("--stage", default="all", metavar="S", help="whose responses: all, or a subdivided cluster "
                         "such as all/1 (all)")  # fmt: skip
+    _columns(parser)
     for name, setting in SETTINGS.items():
         if not setting.expert:
             _add_setting(parser, setting, getattr(FitSettings(), name))
@@ -163,6 +191,7 @@ def _aggregate(parser: Parser) -> None:
     methods = names_of("aggregator", "learner")
     parser.add_argument("labels", type=Path, metavar="labels.csv", help="the table: task,worker,label; or "
                         "a table of pairs: worker,item_a,item_b,label")  # fmt: skip
+    _columns(parser)
     parser.add_argument(
         "--method",
         choices=(*methods, "all"),

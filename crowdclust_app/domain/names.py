@@ -119,6 +119,10 @@ class Names:
                 self.met_copies[text] = name
         return name
 
+    def knows(self, text: str) -> bool:
+        """Whether this spells one of the known names or of their copies."""
+        return self._key(text) in self._old
+
     def alike(self, text: str) -> str | None:
         """Another name that differs only in letter case or spelling, if there is one."""
         form = self._key(text).casefold()

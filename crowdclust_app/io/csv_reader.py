@@ -33,6 +33,10 @@ ROW_NAMES = frozenset({"", "unnamed: 0", "x", "...1", "rownames", "row.names", "
 Row = tuple[int, list[str]]
 
 
+class ColumnsMissingError(UserError):
+    """A table does not have the columns that are needed."""
+
+
 class _Cleaned(dict[str, str]):
     """Cells as they are meant, by how they stand in the file."""
 
@@ -58,17 +62,21 @@ class CsvTable:
         Names of the columns that are ignored.
     notes
         Sentences about how it was read.
+    header
+        Names of all columns as they stand there.
+    raw
+        The cells of the row that was read last as they stand there.
     """
 
     path: Path
     columns: dict[str, int]
     unknown_columns: tuple[str, ...]
     notes: list[str]
+    header: tuple[str, ...]
     _records: Callable[[], Iterator[Row]]
-    _width: int
     header_line: int = 1
     _cleaned: _Cleaned = field(default_factory=_Cleaned)
-    _raw: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
     _missing: dict[str, Counter[str]] = field(default_factory=dict)
 
     def position(self, name: str) -> int:
@@ -81,14 +89,14 @@ class CsvTable:
 
     def empty_cell(self, line: int, columns: Mapping[str, int]) -> UserError:
         """Say which of these columns, by name and position, has no value in the row that was read last."""
-        name = next(name for name, at in columns.items() if not self._cleaned[self._raw[at]])
-        cell = spelled(self._raw[columns[name]])
+        name = next(name for name, at in columns.items() if not self._cleaned[self.raw[at]])
+        cell = spelled(self.raw[columns[name]])
         what = f"the {name} is {cell}, which stands for a missing value" if cell else f"the {name} is empty"
         return self.error(line, what, "fill it in or take the row out")
 
     def count_missing(self, name: str) -> None:
         """Count that the row that was read last has no value in a column."""
-        self._missing.setdefault(name, Counter())[spelled(self._raw[self.columns[name]])] += 1
+        self._missing.setdefault(name, Counter())[spelled(self.raw[self.columns[name]])] += 1
 
     def say_missing(self, name: str, rows: int, meaning: str, *, words_only: bool = False) -> None:
         """Note how many rows had no value in a column, how they said so, and what that is taken to mean.
@@ -103,6 +111,14 @@ class CsvTable:
             words = ", ".join(word or "empty" for word, _ in found.most_common(5))
             self.notes.append(f"{found.total():,} of {rows:,} rows have no {name} ({words}): {meaning}.")
 
+    def made_of(
+        self, records: Callable[[], Iterator[Row]], columns: Sequence[str], note: str, unknown: Sequence[str]
+    ) -> CsvTable:
+        """Another table out of the rows of this one, with these columns."""
+        positions = {name: at for at, name in enumerate(columns)}
+        notes = [*self.notes, note]
+        return CsvTable(self.path, positions, tuple(unknown), notes, tuple(columns), records, self.header_line)
+
     def rows(self) -> Iterator[Row]:
         """Give every record that is not blank with the number of its first line, as many cells as the header.
 
@@ -111,7 +127,7 @@ class CsvTable:
         UserError
             When a record is longer or shorter than the header, a quote is not closed, or there is no record at all.
         """
-        empty, width, clean = True, self._width, self._cleaned.__getitem__
+        empty, width, clean = True, len(self.header), self._cleaned.__getitem__
         for line, row in self._records():
             if len(row) != width:
                 if not any(row):
@@ -120,7 +136,7 @@ class CsvTable:
                     what = f"has {len(row)} cells where the header has {width}"
                     raise self.error(line, what, "put cells that hold a separator or a quote between quotes")
                 del row[width:]
-            self._raw = row
+            self.raw = row
             cells = list(map(clean, row))
             if not any(cells) and not any(map(spelled, row)):
                 continue
@@ -165,20 +181,20 @@ def open_sheet(
         When the file cannot be read as a table, or columns are missing.
     """
     text = TableText(path)
-    known = {name for names in required for name in names} | set(optional)
     found = [
-        (_named(header, known, renamed or {}, aliases or {}), delimiter, at, header)
+        (_named(header, {*names, *optional}, renamed or {}, aliases or {}), names, delimiter, at, header)
         for delimiter, at, header in text.headers()
+        for names in required
     ]
 
-    def rank(candidate: tuple[dict[str, int], str, int, list[str]]) -> tuple[bool, int, int]:
-        columns, _, at, _ = candidate
-        return any(set(names) <= columns.keys() for names in required), len(columns), -at
+    def rank(candidate: tuple[dict[str, int], Sequence[str], str, int, list[str]]) -> tuple[bool, int, int, int]:
+        columns, names, _, at, _ = candidate
+        missing = len(set(names) - columns.keys())
+        return not missing, len(columns), -missing if columns else 0, -at
 
-    columns, delimiter, at, header = max(found, key=rank)
-    names = next((names for names in required if set(names) <= columns.keys()), None)
-    if names is None:
-        raise _columns_missing(text, required, renamed or {}, columns, header)
+    columns, names, delimiter, at, header = max(found, key=rank)
+    if not set(names) <= columns.keys():
+        raise _columns_missing(text, required, renamed or {}, [name for name in names if name not in columns], header)
     used = set(names) | set(optional)
     line = text.line_of(delimiter, at)
     for name in used:
@@ -205,7 +221,7 @@ def _named(
     for name in known - renamed.keys():
         if name in header and header.index(name) not in columns.values():
             columns[name] = header.index(name)
-    plain = ["".join(filter(str.isalnum, name)) for name in header]
+    plain = list(map(plain_name, header))
     for name, others in aliases.items():
         if name in known and name not in columns and name not in renamed:
             free = (plain.index(other) for other in others if other in plain)
@@ -215,21 +231,24 @@ def _named(
     return columns
 
 
+def plain_name(name: str) -> str:
+    """Letters and digits of a column's name, in lower case."""
+    return "".join(filter(str.isalnum, name)).lower()
+
+
 def _columns_missing(
     text: TableText,
     required: Sequence[Sequence[str]],
     renamed: Mapping[str, str],
-    columns: Mapping[str, int],
+    missing: Sequence[str],
     header: list[str],
 ) -> UserError:
-    closest = max(required, key=lambda names: len(set(names) & columns.keys()))
-    missing = [renamed.get(name, name) for name in closest if name not in columns]
-    what = f"has no column {' and no column '.join(missing)}"
+    what = f"has no column {' and no column '.join(renamed.get(name, name) for name in missing)}"
     wanted = " or ".join(",".join(names) for names in required)
     todo = f"name the columns {wanted} in the first line"
     if len(header) == 1:
         todo += ", with a comma, a semicolon or a tab between them"
-    return UserError(what, where=f"{text.path}, line 1", todo=todo)
+    return ColumnsMissingError(what, where=f"{text.path}, line 1", todo=todo)
 
 
 def open_any_sheet(path: Path) -> CsvTable:
@@ -240,7 +259,11 @@ def open_any_sheet(path: Path) -> CsvTable:
     UserError
         When the file cannot be read as a table.
     """
-    text = TableText(path)
+    return any_sheet(TableText(path))
+
+
+def any_sheet(text: TableText) -> CsvTable:
+    """As `open_any_sheet`, of a text that was read already."""
 
     def rank(candidate: tuple[str, int, list[str]]) -> tuple[bool, bool, int, int]:
         delimiter, at, header = candidate
@@ -337,7 +360,7 @@ class TableText:
             Position of each known column in it.
         """
         line, header = self._first[delimiter][at]
-        names = [spelled(name).lower() for name in header]
+        names = [spelled(name) for name in header]
 
         def records() -> Iterator[Row]:
             return islice(self.records(delimiter), at + 1, None)
@@ -350,7 +373,7 @@ class TableText:
         behind = any(row[last:] not in ([], [""]) for _, row in self._first[delimiter][at + 1 :])
         unknown = tuple(
             name or f"column {position + 1}"
-            for position, name in enumerate(names)
+            for position, name in enumerate(map(str.lower, names))
             if not used
             or not (
                 position in used
@@ -358,7 +381,7 @@ class TableText:
                 or (not name and position == last and not behind)  # a separator behind the last cell
             )
         )
-        return CsvTable(self.path, dict(columns), unknown, list(self.notes), records, len(names), line)
+        return CsvTable(self.path, dict(columns), unknown, list(self.notes), tuple(names), records, line)
 
     def _has_row_names(self, records: Callable[[], Iterator[Row]], width: int, *, numbered: bool) -> bool:
         """Whether each record begins with a name of the row that the header does not count, as R writes them."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crowdclust_app.domain.names import Names, class_key, twins_sentence, with_point
-from crowdclust_app.io.csv_reader import CsvTable, open_sheet
-from crowdclust_app.io.tables import ITEM_ALIASES, WORKER_ALIASES, KnownNames
+from crowdclust_app.io.csv_reader import CsvTable
+from crowdclust_app.io.layouts import ITEM_ALIASES, WORKER_ALIASES, open_answers
+from crowdclust_app.io.tables import KnownNames
 
 LABEL_COLUMNS = ("task", "worker", "label")
 LABEL_ALIASES = {
@@ -67,7 +68,9 @@ def read_labels(path: Path, known: KnownNames | None = None, columns: Mapping[st
         With file and line, when anything in the table is wrong.
     """
     known = known or KnownNames()
-    sheet = open_sheet(path, [LABEL_COLUMNS], ("order", "question"), columns, LABEL_ALIASES)
+    same = {"item": "task", "group": "label", "category": "label"}
+    renamed = {same.get(name, name): called for name, called in (columns or {}).items()}
+    sheet = open_answers(path, [LABEL_COLUMNS], ("order", "question"), renamed, LABEL_ALIASES, known.items)
     at_task, at_worker, at_label = (sheet.columns[name] for name in LABEL_COLUMNS)
     at_order, at_question = sheet.position("order"), sheet.position("question")
     classes = Names(key=class_key)

@@ -20,6 +20,7 @@ from crowdclust_app.domain.partition import DIFFERENT, SAME
 from crowdclust_app.domain.response_table import Response
 from crowdclust_app.io.csv_reader import CsvTable, open_sheet
 from crowdclust_app.io.csvtext import format_cell, write_table
+from crowdclust_app.io.layouts import ITEM_ALIASES, WORKER_ALIASES, open_answers
 
 __all__ = [
     "KnownNames",
@@ -39,15 +40,7 @@ RESPONSE_EXTRAS = ("started_at", "submitted_at", "active_seconds", "stage", "gro
 PAIR_COLUMNS = ("worker", "item_a", "item_b", "label")
 TRUTH_COLUMNS = (("item", "category"), ("task", "label"))
 
-WORKER_ALIASES = (
-    "workerid", "user", "userid", "participant", "participantid", "subject", "subjectid", "person", "respondent",
-    "annotator", "annotatorid", "assessor", "judge", "rater", "performer", "uniqid", "uniqueid", "prolificpid", "pid",
-)  # fmt: skip
-ITEM_ALIASES = (
-    "card", "cardlabel", "cardname", "stimulus", "image", "photo", "picture", "imagename", "filename", "file", "object",
-    "product", "statement", "cardid", "itemid",
-)  # fmt: skip
-_RESPONSE_ALIASES = {
+RESPONSE_ALIASES = {
     "hit": ("hitid", "set", "setid"),
     "worker": WORKER_ALIASES,
     "item": ITEM_ALIASES,
@@ -61,6 +54,8 @@ _TRUTH_ALIASES = {
     "task": ("taskid", *ITEM_ALIASES),
     "label": ("gold", "truth", "groundtruth", "answer"),
 }
+# who says what an item is called means any category
+_RENAMED_TRUTH_ALIASES = {"item": (*ITEM_ALIASES, "task"), "category": (*_TRUTH_ALIASES["category"], "label")}
 EVERYTHING = "all"
 """Name of the HIT of a table that names none, because everybody sorted the same items."""
 
@@ -238,7 +233,7 @@ def read_responses(
     """
     known = known or KnownNames()
     required = [RESPONSE_COLUMNS, RESPONSE_COLUMNS[1:]]
-    sheet = open_sheet(path, required, RESPONSE_EXTRAS, columns, _RESPONSE_ALIASES)
+    sheet = open_answers(path, required, RESPONSE_EXTRAS, columns, RESPONSE_ALIASES, known.items)
     needed: dict[str, int] = {name: sheet.columns[name] for name in ("hit", "worker", "item") if name in sheet.columns}
     at_hit, at_worker, at_item, at_group = (sheet.position(name) for name in RESPONSE_COLUMNS)
     at_name = sheet.position("group_name")
@@ -402,7 +397,9 @@ def read_truth(path: Path, known: KnownNames | None = None, columns: Mapping[str
         With file and line, when anything in the table is wrong.
     """
     known = known or KnownNames()
-    sheet = open_sheet(path, TRUTH_COLUMNS, (), columns, _TRUTH_ALIASES)
+    same = {"task": "item", "label": "category", "group": "category"}
+    renamed = {same.get(name, name): called for name, called in (columns or {}).items()}
+    sheet = open_sheet(path, TRUTH_COLUMNS, (), renamed, _TRUTH_ALIASES if not renamed else _RENAMED_TRUTH_ALIASES)
     names = next(names for names in TRUTH_COLUMNS if names[0] in sheet.columns and names[1] in sheet.columns)
     at_item, at_category = (sheet.columns[name] for name in names)
     found: dict[str, tuple[str, str]] = {}
