@@ -15,7 +15,13 @@ def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust export`."""
     with Campaign.open_somehow(args.campaign) as campaign:
         files = export_parts(
-            campaign, args.out, (TABLES, *args.parts), args.anonymous, progress=console.progress, cancel=cancel
+            campaign,
+            args.out,
+            (TABLES, *args.parts),
+            args.anonymous,
+            progress=console.progress,
+            cancel=cancel,
+            without_photos=args.allow_missing_photos,
         )
     summary = read_summary(args.out)
     missing = summary["missing_photos"]

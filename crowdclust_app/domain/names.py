@@ -18,9 +18,10 @@ _BLANK = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *r
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
 _WHOLE = re.compile(r"([+-]?\d+)[.,]0+")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+# `Na` and `Nan` are names of people
 _MISSING = frozenset(
-    {"na", "n/a", "#n/a", "#na", "<na>", "n.a.", "nan", "-nan", "nat", "none", "null", "nil", "#nv", "#null!"}
-    | {".", "-", "--", "\N{EN DASH}", "\N{EM DASH}"}
+    {"NA", "na", "N/A", "n/a", "#N/A", "#n/a", "#NA", "<NA>", "N.A.", "n.a.", "NaN", "nan", "NAN", "-nan", "-NaN"}
+    | {"None", "none", "NONE", "NULL", "null", "Null", "#NV", "#NULL!", ".", "-", "--", "\N{EN DASH}", "\N{EM DASH}"}
 )
 _YES = frozenset(
     {"yes", "y", "1", "+1", "true", "t", "ja", "j", "wahr", "oui", "o", "vrai", "si", "sí", "s"}
@@ -31,18 +32,24 @@ _NO = frozenset({"no", "n", "0", "-1", "false", "f", "nein", "falsch", "non", "f
 
 def spelled(text: str) -> str:
     """Take the outer white space off, also what is invisible."""
+    if text.isascii():
+        return text.strip()
     return text.strip(_BLANK)
 
 
+def says_missing(text: str) -> bool:
+    """Whether a text without outer white space is empty or says so: NA, NaN, None, NULL, N/A, #N/A, `-`, `.`."""
+    return not text or text in _MISSING
+
+
 def is_missing(text: str) -> bool:
-    """Whether a cell is empty or says so: NA, NaN, None, NULL, N/A, #N/A, `-`, `.` and the like in any letter case."""
-    text = spelled(text)
-    return not text or (len(text) < 8 and text.casefold() in _MISSING)
+    """The same of any text."""
+    return says_missing(spelled(text))
 
 
 def with_point(text: str) -> str:
     """A number that is written with a decimal comma, with a point; other text as it is."""
-    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
+    return text.replace(",", ".") if "," in text and _DECIMAL_COMMA.fullmatch(text) else text
 
 
 def name_key(text: str) -> str:
@@ -50,13 +57,16 @@ def name_key(text: str) -> str:
     text = spelled(text)
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_SPACES)
-    whole = _WHOLE.fullmatch(text)
+    whole = _WHOLE.fullmatch(text) if text.endswith("0") else None
     return whole[1] if whole else text
 
 
 def path_key(text: str) -> str:
     """What two spellings of an item's path have in common."""
-    return re.sub(r"^(\./+)+|(?<=/)/+", "", name_key(text).replace("\\", "/"))
+    text = name_key(text)
+    if "\\" in text or "//" in text or text.startswith("./"):
+        text = re.sub(r"^(\./+)+|(?<=/)/+", "", text.replace("\\", "/"))
+    return text
 
 
 def class_key(text: str) -> str:
@@ -68,6 +78,18 @@ def truth_value(text: str) -> bool | None:
     """What a word for yes or no says, in the languages that spreadsheets write; None for any other."""
     word = class_key(text).casefold()
     return True if word in _YES else False if word in _NO else None
+
+
+class _Spellings(dict[str, str]):
+    """Names by spellings that were asked for."""
+
+    def __init__(self, resolve: Callable[[str], str], known: Mapping[str, str]) -> None:
+        super().__init__(known)
+        self._resolve = resolve
+
+    def __missing__(self, text: str) -> str:
+        name = self[text] = self._resolve(text)
+        return name
 
 
 class Names:
@@ -86,6 +108,8 @@ class Names:
     ----------
     met_copies
         Names of copies that were asked for, with the name of the original.
+    find
+        The same as calling it, for many rows.
 
     Examples
     --------
@@ -100,7 +124,8 @@ class Names:
         self.copies = copies or {}
         self.met_copies: dict[str, str] = {}
         self._key = key
-        self._name = {name: name for name in known}
+        self._name = _Spellings(self._resolve, {name: name for name in known})
+        self.find: Callable[[str], str] = self._name.__getitem__
         self._by_key: dict[str, str | None] = {}
         for written, name in (*self.copies.items(), *self._name.items()):
             form = key(written)
@@ -110,13 +135,13 @@ class Names:
 
     def __call__(self, text: str) -> str:
         """The name that is spelled so; a new one is itself."""
-        name = self._name.get(text)
-        if name is None:
-            form = self._key(text)
-            name = self.copies.get(text) or self._by_key.setdefault(form, text) or text
-            self._name[text] = name
-            if form in self._forms_of_copies and name != text:
-                self.met_copies[text] = name
+        return self._name[text]
+
+    def _resolve(self, text: str) -> str:
+        form = self._key(text)
+        name = self.copies.get(text) or self._by_key.setdefault(form, text) or text
+        if form in self._forms_of_copies and name != text:
+            self.met_copies[text] = name
         return name
 
     def knows(self, text: str) -> bool:

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.names import is_missing, spelled
+from crowdclust_app.domain.names import says_missing, spelled
 from crowdclust_app.io.csvtext import written_text
 from crowdclust_app.io.text_encoding import decode_table
 
@@ -42,7 +42,7 @@ class _Cleaned(dict[str, str]):
 
     def __missing__(self, cell: str) -> str:
         text = spelled(cell)
-        text = "" if is_missing(text) else written_text(text)
+        text = "" if says_missing(text) else written_text(text) if text[0] == "'" else text
         if len(self) < _KEPT_CELLS:
             self[cell] = text
         return text
@@ -119,8 +119,17 @@ class CsvTable:
         notes = [*self.notes, note]
         return CsvTable(self.path, positions, tuple(unknown), notes, tuple(columns), records, self.header_line)
 
-    def rows(self) -> Iterator[Row]:
+    def cell(self, written: str) -> str:
+        """What a cell means that stands so in the file; empty where it is missing."""
+        return self._cleaned[written]
+
+    def rows(self, *, cleaned: bool = True) -> Iterator[Row]:
         """Give every record that is not blank with the number of its first line, as many cells as the header.
+
+        Parameters
+        ----------
+        cleaned
+            The cells as they are meant, or as they stand there.
 
         Raises
         ------
@@ -137,7 +146,7 @@ class CsvTable:
                     raise self.error(line, what, "put cells that hold a separator or a quote between quotes")
                 del row[width:]
             self.raw = row
-            cells = list(map(clean, row))
+            cells = list(map(clean, row)) if cleaned else row
             if not any(cells) and not any(map(spelled, row)):
                 continue
             empty = False
@@ -336,7 +345,7 @@ class TableText:
         csv.field_size_limit(_LARGEST_CELL)
         # decoded piece by piece: a whole copy as text would take four bytes a character
         text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8-sig", newline="")
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
         line = 1
         try:
             for row in reader:

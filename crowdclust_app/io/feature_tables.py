@@ -63,16 +63,16 @@ def read_features(path: Path) -> FeatureRows:
     names = Names(key=path_key)
     lines: dict[str, int] = {}
     rows: list[list[float]] = []
-    for line, cells in sheet.rows():
-        if not cells[first]:
+    for line, cells in sheet.rows(cleaned=False):
+        written = sheet.cell(cells[first])
+        if not written:
             raise sheet.empty_cell(line, {header[0]: first})
-        name = names(cells[first])
+        name = names(written)
         if name in lines:
             what = f"the {header[0]} {name} has features on line {lines[name]} already"
             raise sheet.error(line, what, "keep one of the rows")
         lines[name] = line
-        cells = cells[first + 1 :]
-        rows.append([_number(sheet, line, column, cell, comma) for column, cell in zip(header[1:], cells, strict=True)])
+        rows.append(_numbers(sheet, line, header, cells[first + 1 :], comma))
     values = np.array(rows, dtype=np.float64)
     empty = np.isnan(values).all(axis=0)
     if empty.all():
@@ -90,21 +90,42 @@ def _conventions(sheet: CsvTable) -> tuple[int, bool]:
     header = sheet.unknown_columns
     numbered = len(header) > 2 and (header[0] in ROW_NAMES or header[0] == "column 1")
     start: str | None = None
-    thousands = commas = True
-    seen = points = False
-    for at, (_, cells) in enumerate(sheet.rows()):
-        start = cells[0] if start is None else start
+    commas = False
+    for at, (_, cells) in enumerate(sheet.rows(cleaned=False)):
+        start = sheet.cell(cells[0]) if start is None else start
         numbered = (
-            numbered and start in ("0", "1") and cells[0] == str(at + int(start)) and _float(cells[1] or "0") is None
+            numbered
+            and start in ("0", "1")
+            and sheet.cell(cells[0]) == str(at + int(start))
+            and _float(cells[1].strip() or "0") is None
         )
-        for cell in cells[1:]:
+        commas = commas or "," in "".join(cells[1:])
+    return int(numbered), commas and _has_decimal_commas(sheet, int(numbered) + 1)
+
+
+def _has_decimal_commas(sheet: CsvTable, first: int) -> bool:
+    seen, thousands = False, True
+    for _, cells in sheet.rows():
+        for cell in cells[first:]:
             if "," in cell:
+                if _float(with_point(cell)) is None:
+                    return False
                 seen = True
-                commas = commas and _float(with_point(cell)) is not None
                 thousands = thousands and _THOUSANDS.fullmatch(cell) is not None
-            elif "." in cell:
-                points = points or _float(cell) is not None
-    return int(numbered), seen and commas and not thousands and not points
+            elif "." in cell and _float(cell) is not None:
+                return False
+    return seen and not thousands
+
+
+def _numbers(sheet: CsvTable, line: int, header: tuple[str, ...], cells: list[str], comma: bool) -> list[float]:
+    try:
+        numbers = list(map(float, cells))
+        if math.isfinite(sum(numbers)):
+            return numbers
+    except ValueError:
+        pass
+    cells = list(map(sheet.cell, cells))
+    return [_number(sheet, line, column, cell, comma) for column, cell in zip(header[1:], cells, strict=True)]
 
 
 def _check_header(path: Path, header: tuple[str, ...], line: int) -> None:
@@ -138,7 +159,7 @@ def _number(sheet: CsvTable, line: int, column: str, cell: str, comma: bool) -> 
     number = _float(with_point(cell) if comma else cell)
     if number is not None and math.isfinite(number):
         return number
-    if not cell:
+    if not cell or (number is not None and math.isnan(number)):
         return math.nan
     what = f"the {column} {cell} is not a finite number"
     with_comma = "," in cell and _float(cell.replace(",", ".")) is not None

@@ -74,6 +74,7 @@ def read_labels(path: Path, known: KnownNames | None = None, columns: Mapping[st
     at_task, at_worker, at_label = (sheet.columns[name] for name in LABEL_COLUMNS)
     at_order, at_question = sheet.position("order"), sheet.position("question")
     classes = Names(key=class_key)
+    task_of, worker_of = known.items.find, known.workers.find
     tasks: list[str] = []
     workers: list[str] = []
     labels: list[str | None] = []
@@ -84,8 +85,8 @@ def read_labels(path: Path, known: KnownNames | None = None, columns: Mapping[st
         if not (row[at_task] and row[at_worker]):
             raise sheet.empty_cell(line, {"task": at_task, "worker": at_worker})
         lines.append(line)
-        tasks.append(known.items(row[at_task]))
-        workers.append(known.workers(row[at_worker]))
+        tasks.append(task_of(row[at_task]))
+        workers.append(worker_of(row[at_worker]))
         labels.append(classes(with_point(row[at_label])) if row[at_label] else None)
         if not row[at_label]:
             sheet.count_missing("label")

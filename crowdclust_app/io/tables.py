@@ -128,6 +128,7 @@ class KnownNames:
             sentences.append(f"{many} and counts as the original, such as {copy} of {original}.")
         sentences += twins_sentence("The items", self.items)
         sentences += twins_sentence("The workers", self.workers)
+        sentences += twins_sentence("The HITs", self.hits)
         sentences += twins_sentence("The categories", self.categories)
         return tuple(sentences)
 
@@ -239,7 +240,9 @@ def read_responses(
     at_name = sheet.position("group_name")
     extra_names = [name for name in _OF_THE_RESPONSE if name in sheet.columns]
     at_extras = [sheet.columns[name] for name in extra_names]
-    groups = Names(key=class_key)
+    hit_of, worker_of, item_of = known.hits.find, known.workers.find, known.items.find
+    group_of = Names(key=class_key).find
+    met_copies = known.items.met_copies
     gathered: dict[tuple[str, str], _Gathering] = {}
     count = 0
     for line, row in sheet.rows():
@@ -249,13 +252,15 @@ def read_responses(
         if not row[at_group]:
             sheet.count_missing("group")
             continue
-        hit = known.hits(row[at_hit]) if at_hit >= 0 else EVERYTHING
-        key = (hit, known.workers(row[at_worker]))
+        hit = hit_of(row[at_hit]) if at_hit >= 0 else EVERYTHING
+        key = (hit, worker_of(row[at_worker]))
         response = gathered.get(key)
         if response is None:
             response = gathered[key] = _Gathering(line, extras=tuple(row[at] for at in at_extras))
-        item, group = known.items(row[at_item]), groups(row[at_group])
-        if _second_time(sheet, line, known, key, response, item, row[at_item], group):
+        item, group = item_of(row[at_item]), group_of(row[at_group])
+        if (item in response.groups or met_copies) and _second_time(
+            sheet, line, known, key, response, item, row[at_item], group
+        ):
             continue
         response.groups[item] = group
         response.lines.append(line)
@@ -316,6 +321,9 @@ def _second_time(
 def _group_twins(records: list[ResponseRecord]) -> tuple[str, ...]:
     """Name groups of one response that differ only in letter case."""
     for record in records:
+        groups = set(record.response.groups)
+        if len({group.casefold() for group in groups}) == len(groups):
+            continue
         names = Names()
         for group in record.response.groups:
             names(group)

@@ -93,6 +93,8 @@ def export_parts(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
     write_pdf: PdfWriter | None = None,
+    *,
+    without_photos: bool = False,
 ) -> tuple[Path, ...]:
     """Write parts of an export into a folder.
 
@@ -112,6 +114,8 @@ def export_parts(
         Told and looked at often.
     write_pdf
         Turns a report, written as HTML for print, into a PDF file.
+    without_photos
+        Export also when not even the folder of the photos can be found.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def export_parts(
     Cancelled
         When asked to stop; nothing is left then.
     """
-    chosen = _checked(campaign, out, parts, write_pdf)
+    chosen = _checked(campaign, out, parts, write_pdf, without_photos)
     number = run if run is not None else exported_run(campaign)
     written: list[Path] = []
     missing: dict[str, None] = {}
@@ -156,7 +160,9 @@ def parts_in_the_way(out: Path, parts: Sequence[str]) -> tuple[str, ...]:
     return tuple(place for place in dict.fromkeys(places) if (out / place).exists())
 
 
-def _checked(campaign: Campaign, out: Path, parts: Sequence[str], write_pdf: PdfWriter | None) -> list[str]:
+def _checked(
+    campaign: Campaign, out: Path, parts: Sequence[str], write_pdf: PdfWriter | None, without_photos: bool
+) -> list[str]:
     unknown = [part for part in parts if part not in PARTS]
     if unknown:
         raise UserError(f"there is no part {unknown[0]} of an export", todo=f"choose from {', '.join(PARTS)}")
@@ -171,7 +177,8 @@ def _checked(campaign: Campaign, out: Path, parts: Sequence[str], write_pdf: Pdf
         )
     if any(PARTS[part].needs_run for part in chosen) and not run_list(campaign):
         raise UserError("the campaign has no run yet", todo="run the inference first, or export the tables alone")
-    if any(PARTS[part].needs_photos for part in chosen) and not (campaign.has_images and campaign.images_found):
+    there = campaign.has_images and (campaign.images_found or without_photos)
+    if any(PARTS[part].needs_photos for part in chosen) and not there:
         raise UserError("the photos of this campaign cannot be found", todo="say where they are, then export again")
     if PHOTOS in chosen or LINKS in chosen:
         refuse_used(out / "photos")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
-from crowdclust_app.domain.names import Names, path_key
+from crowdclust_app.domain.names import Names, path_key, twins_sentence
 from crowdclust_app.inference.experts.features import fill_missing
 from crowdclust_app.io.atomic import atomic_file
 from crowdclust_app.io.descriptors import COLOURS, VERSION, describe_photo
@@ -259,7 +259,11 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
     values[len(tasks) :] = table.values[others]
     cells = int(np.isnan(table.values).sum())
     X, _ = fill_missing(values)
-    notes = [*table.notes, *(f"{name} is left out: {reason}" for name, reason in table.left_out)]
+    notes = [
+        *table.notes,
+        *twins_sentence("The tasks", names),
+        *(f"{name} is left out: {reason}" for name, reason in table.left_out),
+    ]
     if cells:
         share = f"{cells} of {table.values.size:,} features are missing"
         notes.append(f"{share} and are taken for the mean of their column")

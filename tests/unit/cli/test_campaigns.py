@@ -112,6 +112,12 @@ def test_photos_that_are_gone_are_counted_and_named(run, campaign: Path, respons
     allowed = run("export", campaign, "--out", "allowed", *parts, "--allow-missing-photos")
     assert (allowed.code, allowed.err) == (0, f"crowdclust: {sentence}.\n")
     assert run("export", campaign, "--out", "tables").code == 0, "tables need no photos"
+    (tmp_path / "pictures").rename(tmp_path / "elsewhere")
+    refused = run("export", campaign, "--out", "none", *parts)
+    assert (refused.code, "photos of this campaign cannot be found" in refused.err) == (2, True)
+    without = run("export", campaign, "--out", "none", *parts, "--allow-missing-photos", "--json")
+    assert (without.code, len(without.summary["missing_photos"])) == (0, 12)
+    (tmp_path / "elsewhere").rename(tmp_path / "pictures")
     assert run("export", campaign, "--out", "quiet", *parts, "--quiet").err.startswith(f"crowdclust: {sentence};")
 
 

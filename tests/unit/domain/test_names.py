@@ -70,7 +70,7 @@ def test_missing(cell: str) -> None:
     assert is_missing(cell)
 
 
-@pytest.mark.parametrize("cell", ["0", "no", "NAN1", "n", "--a", "nab", "..", "Nina"])
+@pytest.mark.parametrize("cell", ["0", "no", "NAN1", "n", "--a", "nab", "..", "Nina", "Na", "Nan"])
 def test_not_missing(cell: str) -> None:
     assert not is_missing(cell)
 

@@ -32,6 +32,7 @@ class Dialect:
     behind: bool = False
     padded: int = 0
     first_row: int = 1
+    spaced: bool = False
 
 
 TEXT = csv.QUOTE_NONNUMERIC
@@ -61,6 +62,7 @@ DIALECTS = {
     "SPSS": Dialect(encoding="utf-8-sig", padded=12),
     "SPSS tab, decimal comma": Dialect("\t", encoding="utf-8-sig", padded=12, decimal=","),
     "bars": Dialect("|"),
+    "spaces behind commas": Dialect(quoting=csv.QUOTE_ALL, spaced=True),
 }
 
 
@@ -76,7 +78,8 @@ def written(dialect: Dialect, header: list[str], rows: list[list[Any]]) -> bytes
         ]
         cells = [cell.ljust(dialect.padded) if isinstance(cell, str) else cell for cell in cells]
         writer.writerow([*([str(number)] if numbered else []), *cells, *([""] if dialect.behind else [])])
-    return (dialect.above + buffer.getvalue()).encode(dialect.encoding)
+    text = buffer.getvalue().replace('","', '", "') if dialect.spaced else buffer.getvalue()
+    return (dialect.above + text).encode(dialect.encoding)
 
 
 def responses(path: Path) -> Any:
