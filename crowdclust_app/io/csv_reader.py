@@ -112,11 +112,11 @@ class CsvTable:
             self.notes.append(f"{found.total():,} of {rows:,} rows have no {name} ({words}): {meaning}.")
 
     def made_of(
-        self, records: Callable[[], Iterator[Row]], columns: Sequence[str], note: str, unknown: Sequence[str]
+        self, records: Callable[[], Iterator[Row]], columns: Sequence[str], note: str | None, unknown: Sequence[str]
     ) -> CsvTable:
         """Another table out of the rows of this one, with these columns."""
         positions = {name: at for at, name in enumerate(columns)}
-        notes = [*self.notes, note]
+        notes = [*self.notes, *filter(None, [note])]
         return CsvTable(self.path, positions, tuple(unknown), notes, tuple(columns), records, self.header_line)
 
     def cell(self, written: str) -> str:
@@ -378,17 +378,15 @@ class TableText:
             columns = {name: position + 1 for name, position in columns.items()}
             names = ["", *names]
         used = set(columns.values())
-        last = len(names) - 1
-        behind = any(row[last:] not in ([], [""]) for _, row in self._first[delimiter][at + 1 :])
+        last = len(names)
+        while (
+            last and not names[last - 1] and not any(row[last - 1 : last] > [""] for _, row in self._first[delimiter])
+        ):
+            last -= 1  # separators behind the last cell
         unknown = tuple(
             name or f"column {position + 1}"
             for position, name in enumerate(map(str.lower, names))
-            if not used
-            or not (
-                position in used
-                or (position == 0 and name in ROW_NAMES)
-                or (not name and position == last and not behind)  # a separator behind the last cell
-            )
+            if not used or not (position in used or (position == 0 and name in ROW_NAMES) or position >= last)
         )
         return CsvTable(self.path, dict(columns), unknown, list(self.notes), tuple(names), records, line)
 

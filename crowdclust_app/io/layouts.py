@@ -32,7 +32,7 @@ from crowdclust_app.io.csv_reader import (
 WORKER_ALIASES = (
     "workerid", "user", "userid", "participant", "participantid", "subject", "subjectid", "person", "personid",
     "respondent", "respondentid", "annotator", "annotatorid", "assessor", "judge", "rater", "sorter", "performer",
-    "uniqid", "uniqueid", "prolificpid", "pid", "runid",
+    "uniqid", "uniqueid", "uid", "prolificpid", "pid", "sonaid", "runid", "sessionid",
 )  # fmt: skip
 ITEM_ALIASES = (
     "card", "cardlabel", "cardname", "stimulus", "image", "photo", "picture", "imagename", "filename", "file", "object",
@@ -50,6 +50,7 @@ _PERSON = re.compile(r"(subject|subj|participant|part|person|judge|assessor|rate
 _PHOTO = re.compile(r".*\.(png|jpe?g|gif|bmp|tiff?|webp)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(input|answer)\.(.*?)[ ._-]*(\d+)")
 _EVERY_OTHER = "*"
+_TASK_ANSWERS = "answer.taskanswers"
 _PHOTO_SIZE = 100.0  # of jsPsych, in pixels
 
 
@@ -129,15 +130,15 @@ def _rows_are_items(table: CsvTable, items: Names) -> tuple[int, bool] | None:
     columns = [table.header[at] for at in others if table.header[at]]
     if len(rows) < 2 or not all(names) or len(set(names)) < len(names) or not _may_be_groups(rows, others):
         return None
-    votes = set()
-    for rows_are_items, inside, across in ((True, names, columns), (False, columns, names)):
-        if any(map(items.knows, inside)) or all(map(_PHOTO.fullmatch, inside)) or all(map(_PERSON.fullmatch, across)):
-            votes.add(rows_are_items)
-    if plain[key] in _ITEMS | _PERSONS:
-        votes.add(plain[key] in _ITEMS)
-    elif not votes and not plain[key] and not any(name.isdecimal() for name in names):
-        votes.add(True)  # row names of R's packages for sorting tasks are the items
-    return (key, votes.pop()) if len(votes) == 1 else None
+    both = ((True, names, columns), (False, columns, names))
+    sure = [is_row for is_row, some, _ in both if any(map(items.knows, some)) or all(map(_PHOTO.fullmatch, some))]
+    if not sure and plain[key] in _ITEMS | _PERSONS:
+        sure = [plain[key] in _ITEMS]
+    if not sure:
+        sure = [is_row for is_row, _, rest in both if all(map(_PERSON.fullmatch, rest))]
+    if not sure and not plain[key] and not any(name.isdecimal() for name in names):
+        sure = [True]  # row names of R's packages for sorting tasks are the items
+    return (key, sure[0]) if len(sure) == 1 else None
 
 
 def _may_be_groups(rows: list[list[str]], columns: list[int]) -> bool:
@@ -176,6 +177,9 @@ def _mechanical_turk(table: CsvTable, item: str, answer: str) -> CsvTable | None
     header = [name.lower() for name in table.header]
     if not {"hitid", "workerid"} <= set(header):
         return None
+    if _TASK_ANSWERS in header:
+        table = _with_task_answers(table, header.index(_TASK_ANSWERS))
+        header = [name.lower() for name in table.header]
     inputs = [at for at, name in enumerate(header) if name.startswith("input.")]
     answers = [at for at, name in enumerate(header) if name.startswith("answer.")]
     numbered: dict[str, dict[str, int]] = {}
@@ -208,6 +212,35 @@ def _mechanical_turk(table: CsvTable, item: str, answer: str) -> CsvTable | None
     note = f"Read as results of a batch from Mechanical Turk ({first}{', ...' if len(pairs) > 1 else ''})"
     note += f"; {rejected:,} rejected assignments are left out." if rejected else "."
     return table.made_of(records, ("hit", "worker", item, answer), note, ())
+
+
+def _with_task_answers(table: CsvTable, at: int) -> CsvTable:
+    """The table with a column for each answer that its column `Answer.taskAnswers` has as JSON."""
+
+    def answers(line: int, cell: str) -> dict[str, str]:
+        try:
+            (told,) = json.loads(cell)
+            return {f"Answer.{name}": _chosen(value) for name, value in told.items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            what = f"the {table.header[at]} are not answers as Mechanical Turk writes them"
+            raise table.error(line, what, "download the results again") from error
+
+    found = [name for line, row in table.rows() for name in answers(line, row[at])]
+    names = list(dict.fromkeys(found))
+
+    def records() -> Iterator[Row]:
+        for line, row in table.rows():
+            told = answers(line, row[at])
+            yield line, [*table.raw[:at], *table.raw[at + 1 :], *(told.get(name, "") for name in names)]
+
+    return table.made_of(records, [*table.header[:at], *table.header[at + 1 :], *names], None, ())
+
+
+def _chosen(value: Any) -> str:
+    """An answer in words: a label, or which of several boxes are ticked."""
+    if isinstance(value, dict):
+        return str(value["label"]) if "label" in value else ", ".join(name for name, ticked in value.items() if ticked)
+    return str(value)
 
 
 def _free_sort(table: CsvTable, item: str, answer: str) -> CsvTable | None:

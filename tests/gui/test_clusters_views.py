@@ -190,9 +190,12 @@ def test_known_categories_are_loaded_from_a_table(
     click(qtbot, button)
     settle(window)
     assert "category" in window.error_bar.text.text()
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: (str(fitted.parent / "known.csv"), ""))
+    known = tmp_path / "known.csv"
+    known.write_bytes((fitted.parent / "known.csv").read_bytes() + b"another,NA\n")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: (str(known), ""))
     click(qtbot, button)
     settle(window)
+    assert "1 of 23 rows have no category (NA): they are left out." in window.error_bar.text.text()
     assert not button.isVisible()
     assert part(window, "known-table", QTableView).model().rowCount() == 4
     assert box.model().item(box.findText("Known category")).isEnabled()  # type: ignore[attr-defined]

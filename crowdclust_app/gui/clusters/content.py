@@ -381,6 +381,8 @@ class ClustersContent(RunContent):
     def _loaded_known(self, report: ImportReport) -> None:
         left_out = f", {report.skipped:,} left out" if report.skipped else ""
         self.shell.say(f"Loaded the known categories of {count_of(report.added, 'photo')}{left_out}")
+        if report.warnings:
+            self.shell.show_error(report.warnings[0], "\n".join(report.warnings[1:]))
         self.shell.data_changed.emit()
 
     def _first_part(self, overview: CampaignOverview | None) -> QWidget:

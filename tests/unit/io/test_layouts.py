@@ -50,6 +50,7 @@ WIDE = {
     "one row an item": "item,1,2\nDog,1,1\nCat,1,2\nPear,2,1\n",
     "FreeSortR": '"","1","2"\n"Dog",1,1\n"Cat",1,2\n"Pear",2,1\n',
     "R write.table": '"1" "2"\n"Dog" 1 1\n"Cat" 1 2\n"Pear" 2 1\n',
+    "Q-sort, one row a person": "Participant,s1,s2,s3\n1,0,0,1\n2,-1,2,-1\n",
     "Q-sort": "statement\t1\t2\nDog\t-1\t0\nCat\t-1\t1\nPear\t0\t0\n",
 }
 
@@ -57,7 +58,10 @@ WIDE = {
 @pytest.mark.parametrize("name", LONG | WIDE)
 def test_layouts_are_read_as_they_are(tmp_path: Path, name: str) -> None:
     path = put(tmp_path, (LONG | WIDE)[name])
-    assert sorts(path) == SORTS
+    as_read = json.dumps(sorts(path)).replace("s1", "Dog").replace("s2", "Cat").replace("s3", "Pear")
+    assert {
+        who: sorted(" ".join(sorted(one.split())) for one in groups) for who, groups in json.loads(as_read).items()
+    } == SORTS
     understood, *_, no_hit = read_responses(path).notes
     assert no_hit.startswith(NO_HIT)
     if name in LONG:
@@ -141,6 +145,21 @@ def test_mechanical_turk_labels(tmp_path: Path) -> None:
     rows = read_labels(path)
     assert (rows.task, rows.worker, rows.label) == (["a.png", "a.png"], ["u", "v"], ["cat", "dog"])
     assert rows.notes == ("Read as results of a batch from Mechanical Turk (Input.url and Answer.kind).",)
+
+
+def test_mechanical_turk_answers_as_json(tmp_path: Path) -> None:
+    def cell(answers: object) -> str:
+        return '"' + json.dumps([answers]).replace('"', '""') + '"'
+
+    header = "HITId,WorkerId,Input.url,Answer.taskAnswers\n"
+    rows = [{"kind": {"label": "cat"}}, {"kind": {"cat": False, "dog": True}}, {"kind": "cow"}]
+    text = "".join(f"{at},u,{at}.png,{cell(answers)}\n" for at, answers in enumerate(rows))
+    assert read_labels(put(tmp_path, header + text)).label == ["cat", "dog", "cow"]
+    header = "HITId,WorkerId,Input.image1,Input.image2,Answer.taskAnswers\n"
+    path = put(tmp_path, f"{header}h,u,a.png,b.png,{cell({'group1': 1, 'group2': 2})}\n")
+    assert read_responses(path)[0].response == Response("h", "u", ("a.png", "b.png"), ("1", "2"))
+    with pytest.raises(UserError, match=r"line 2: the Answer\.taskAnswers are not answers"):
+        read_responses(put(tmp_path, f"{header}h,u,a.png,b.png,x\n"))
 
 
 def test_free_sorts_of_jspsych(tmp_path: Path) -> None:
