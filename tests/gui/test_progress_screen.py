@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLabel, QPushButton, QTableView
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 from sorted_campaign import click, content_of, make_campaign, open_window, part, settle, sort_some
 from user_actions import PATIENCE
@@ -21,6 +21,7 @@ from crowdclust_app.gui.window import MainWindow
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.progress_statistics import look_at_pace
+from crowdclust_app.services.campaign.responses import read_responses
 from crowdclust_app.services.fits.run_store import load_run, run_list
 
 
@@ -163,3 +164,69 @@ def test_the_model_of_open_sets_keeps_qts_rules(qtbot: QtBot, path: Path) -> Non
     model.show(())
     assert model.rowCount() == 0
     del tester
+
+
+def chosen(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: (str(file), ""))
+
+
+def previewed(window: MainWindow) -> list[tuple[str, ...]]:
+    model = part(window, "import-preview", QTableView).model()
+    return [
+        tuple(model.data(model.index(row, column)) for column in range(model.columnCount()))
+        for row in range(model.rowCount())
+    ]
+
+
+def test_a_table_is_looked_at_and_imported(
+    qtbot: QtBot, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Campaign.open(path) as campaign:
+        names = [item.path for item in campaign.items()[:3]]
+        before = len(read_responses(campaign))
+    table = tmp_path / "sorts.csv"
+    rows = [f"Zoe,{name},{group},x" for name, group in zip(names, "aab", strict=True)]
+    table.write_text("\n".join(["wer,was,wohin,wann", *rows]), encoding="utf-8")
+    window = open_window(qtbot, path, "progress")
+    chosen(monkeypatch, table)
+    click(qtbot, part(window, "import-table", QPushButton))
+    settle(window)
+    assert "has no column hit and no column worker" in part(window, "import-notes", QLabel).text()
+    assert not part(window, "import-button", QPushButton).isEnabled()
+    for name, column in (("worker", "wer"), ("item", "was"), ("group", "wohin")):
+        box = part(window, f"import-column-{name}", QComboBox)
+        box.setCurrentIndex(box.findText(column))
+        settle(window)
+    assert previewed(window) == [("all", "Zoe", name, group) for name, group in zip(names, "aab", strict=True)]
+    assert "everybody is taken to have been shown the same ones" in part(window, "import-notes", QLabel).text()
+    click(qtbot, part(window, "import-button", QPushButton))
+    settle(window)
+    with Campaign.open(path, read_only=True) as campaign:
+        assert len(read_responses(campaign)) == before + 1
+        assert "Zoe" in [worker.name for worker in campaign.workers()]
+    assert part(window, "import-table", QPushButton).isVisible(), "the figures are back"
+    assert window.status.said.text() == "Imported 1 response"
+
+
+def test_known_categories_are_previewed_and_left_by_escape(
+    qtbot: QtBot, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Campaign.open(path, read_only=True) as campaign:
+        name = campaign.items()[0].path
+    table = tmp_path / "known.csv"
+    table.write_text(f"item;category\r\n{name};red\r\nother;NA\r\n", encoding="utf-16")
+    window = open_window(qtbot, path, "progress")
+    chosen(monkeypatch, table)
+    click(qtbot, part(window, "import-table", QPushButton))
+    settle(window)
+    kind = part(window, "import-kind", QComboBox)
+    kind.setCurrentIndex(kind.findText("Known categories"))
+    settle(window)
+    assert previewed(window) == [(name, "red")]
+    assert "1 of 2 rows have no category (NA)" in part(window, "import-notes", QLabel).text()
+    assert content(window).escape()
+    assert part(window, "import-table", QPushButton).isVisible()
+    assert not content(window).escape()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: ("", ""))
+    click(qtbot, part(window, "import-table", QPushButton))
+    assert part(window, "import-table", QPushButton).isVisible(), "no table was chosen"

@@ -25,6 +25,7 @@ from crowdclust_app.gui import theme
 from crowdclust_app.gui.charts.chart import Chart
 from crowdclust_app.gui.jobs import Job, cancel_jobs
 from crowdclust_app.gui.progress.figures import FIGURES, about, day_series, in_words, rank_series, share_series
+from crowdclust_app.gui.progress.import_page import ImportPage
 from crowdclust_app.gui.progress.plan_box import PlanBox
 from crowdclust_app.gui.screen import Screen, Shell
 from crowdclust_app.gui.screen_content import ScreenContent
@@ -94,6 +95,8 @@ class ProgressContent(ScreenContent):
         self.plan = PlanBox(self)
         self._news = QLabel(self)
         self._add_images = QPushButton("Add them", self)
+        self._import = QPushButton("Import a table ...", self)
+        self.importing = ImportPage(shell, self)
         self._build()
         self.plan.more_sets.connect(self.add_sets)
         self.plan.more_people.connect(self.add_people)
@@ -101,8 +104,11 @@ class ProgressContent(ScreenContent):
         self.plan.pause_wanted.connect(self.pause_or_go_on)
         self.plan.rerun_wanted.connect(self.run_again_every)
         self._add_images.clicked.connect(self.add_images)
+        self._import.clicked.connect(self.import_table)
+        self.importing.closed.connect(lambda: self._pages.setCurrentIndex(0))
         self._command("Pause the campaign, or go on", "", self.pause_or_go_on)
         self._command("Look for new images in the folder", "", self.look_for_images)
+        self._command("Import answers or known categories from a table", "", self.import_table)
         self._show(None)
 
     # --- layout
@@ -110,6 +116,10 @@ class ProgressContent(ScreenContent):
     def _build(self) -> None:
         heading = QLabel("Progress", self)
         heading.setProperty("heading", "page")
+        self._import.setObjectName("import-table")
+        top = QHBoxLayout()
+        top.addWidget(heading, 1)
+        top.addWidget(self._import)
         self._paused.setObjectName("paused")
         self._news.setObjectName("progress-news")
         self._news.setWordWrap(True)
@@ -128,10 +138,12 @@ class ProgressContent(ScreenContent):
         news = QHBoxLayout()
         news.addWidget(self._news, 1)
         news.addWidget(self._add_images)
-        layout = QVBoxLayout(self)
+        main = QWidget(self)
+        self._pages = self._fill_with(main, self.importing)
+        layout = QVBoxLayout(main)
         layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.STEP)
         layout.setSpacing(theme.STEP)
-        layout.addWidget(heading)
+        layout.addLayout(top)
         layout.addLayout(self._figures())
         layout.addWidget(self._bar)
         layout.addWidget(self._paused)
@@ -185,13 +197,17 @@ class ProgressContent(ScreenContent):
         cancel_jobs(self._changing)
         self._changing = None
         self._found = None
+        self.importing.close_page()
         self._show(None)
 
     def _reader(self, campaign: Campaign) -> Callable[[CancelToken], CampaignProgress]:
         return lambda _cancel: look_at_pace(campaign)
 
     def escape(self) -> bool:
-        """Forget the images that were found."""
+        """Close the table that is being looked at, or forget the images that were found."""
+        if self._pages.currentWidget() is self.importing:
+            self.importing.close_page()
+            return True
         if self._found is None:
             return False
         self._found = None
@@ -225,6 +241,7 @@ class ProgressContent(ScreenContent):
         self.plan.show_plan(self._pace, campaign is not None and campaign.has_images and campaign.images_found, busy)
         self._add_images.setVisible(self._found is not None)
         self._add_images.setEnabled(not busy)
+        self._import.setEnabled(campaign is not None and not campaign.read_only)
 
     def _tell(self, words: str) -> None:
         self._news.setText(words)
@@ -290,6 +307,11 @@ class ProgressContent(ScreenContent):
         scan = self._found
         if scan is not None:
             self._change(lambda campaign, _p, _c: add_images(campaign, scan), self._grown)
+
+    def import_table(self) -> None:
+        """Look at a table before it is imported."""
+        if self._campaign is not None and self.importing.open_for(self._campaign):
+            self._pages.setCurrentWidget(self.importing)
 
     def pause_or_go_on(self) -> None:
         """Pause the campaign, or hand out sets again."""

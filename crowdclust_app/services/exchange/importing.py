@@ -105,7 +105,7 @@ def import_table(
         raise UserError(f"a table of {kind} answers no question", todo="leave the question out, or import labels")
     if progress:
         progress(ProgressReport(0, None, f"Reading {file.name}"))
-    known = _known_names(campaign)
+    known = known_names(campaign)
     if kind == "truth":
         truth = tables.read_truth(file, known, columns)
         return _import_truth(campaign, truth, known.items, (*_unused(truth.unknown_columns), *truth.notes))
@@ -143,7 +143,8 @@ def _unused(columns: Sequence[str]) -> tuple[str, ...]:
     return (f"{noun} {', '.join(columns)} {verb} not used.",)
 
 
-def _known_names(campaign: Campaign) -> KnownNames:
+def known_names(campaign: Campaign) -> KnownNames:
+    """Names of a campaign, which a table may spell otherwise, and of the copies of its photos."""
     with campaign.database.read() as connection:
         return KnownNames(
             items=Names(catalogue.item_paths(connection), catalogue.copies(connection), path_key),
