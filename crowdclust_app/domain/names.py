@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 
 # All white space, and what is as invisible: zero-width spaces, direction marks, byte order marks.
 _BLANK = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200C), 0x200E, 0x200F,
@@ -149,9 +150,13 @@ class Names:
         return self._key(text) in self._old
 
     def alike(self, text: str) -> str | None:
-        """Another name that differs only in letter case or spelling, if there is one."""
-        form = self._key(text).casefold()
-        return next((name for name in self._name.values() if name != text and self._key(name).casefold() == form), None)
+        """A known name that differs only in letter case or spelling, if there is one."""
+        name = self._by_letters.get(self._key(text).casefold())
+        return name if name != text else None
+
+    @cached_property
+    def _by_letters(self) -> dict[str, str]:
+        return {form.casefold(): name for form, name in self._by_key.items() if name is not None and form in self._old}
 
     def twins(self) -> list[tuple[str, ...]]:
         """Names that differ only in letter case, together; of known ones those that a new name is like."""

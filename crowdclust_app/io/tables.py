@@ -113,6 +113,7 @@ class KnownNames:
     workers: Names = field(default_factory=Names)
     hits: Names = field(default_factory=Names)
     categories: Names = field(default_factory=lambda: Names(key=class_key))
+    no_more_items: bool = False  # others are refused or left out by name
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about copies, and names that differ only in letter case."""
@@ -125,8 +126,10 @@ class KnownNames:
                 if len(copies) == 1
                 else f"{len(copies):,} items of the table are copies"
             )
-            sentences.append(f"{many} and counts as the original, such as {copy} of {original}.")
-        sentences += twins_sentence("The items", self.items)
+            counts = "counts as the original" if len(copies) == 1 else "count as the originals"
+            sentences.append(f"{many} and {counts}, such as {copy} of {original}.")
+        if not self.no_more_items:
+            sentences += twins_sentence("The items", self.items)
         sentences += twins_sentence("The workers", self.workers)
         sentences += twins_sentence("The HITs", self.hits)
         sentences += twins_sentence("The categories", self.categories)

@@ -151,6 +151,7 @@ def known_names(campaign: Campaign) -> KnownNames:
             workers=Names(worker.name for worker in catalogue.workers(connection)),
             hits=Names(hit.name for hit in catalogue.hits(connection)),
             categories=Names(set(catalogue.truth(connection).values()), key=class_key),
+            no_more_items=catalogue.has_images(connection),
         )
 
 

@@ -250,6 +250,7 @@ def align_features(table: FeatureTable, tasks: Sequence[Hashable]) -> Aligned:
     if tasks and max(rows) < 0:
         what = f"not one task with labels is in {table.source}"
         todo = f"name them alike: the labels have {tasks[0]}, the features {table.names[0]}"
+        todo += "".join(f" ({sentence.removesuffix('.')})" for sentence in twins_sentence("the tasks", names))
         raise UserError(what, todo=todo)
     labelled = set(called)
     others = [row for row, name in enumerate(table.names) if name not in labelled]

@@ -73,3 +73,20 @@ def test_declared_classes_count_as_said(tmp_path: Path) -> None:
     error, sentences = aggregated(tmp_path, ["yes", "yes"], ["Yes", "No"], classes=("no", "yes"))
     assert error == 0.5
     assert sentences == ["It spells labels otherwise; read: Yes as yes, No as no."]
+
+
+def test_tasks_that_differ_only_in_letter_case_are_named(tmp_path: Path) -> None:
+    labels, other = tmp_path / "labels.csv", tmp_path / "other.csv"
+    labels.write_text("task,worker,label\nBar,a,1\nbaz,a,0\nBar,b,1\nbaz,b,1\n")
+    other.write_text("task,label\nbar,1\n")
+    with pytest.raises(UserError, match="has labels, but bar differs only in letter case from Bar; check that both"):
+        aggregate_file(labels, AggregateSettings("majority"), truth=other)
+    other.write_text("task,label\nbar,1\nbaz,1\n")
+    report = aggregate_file(labels, AggregateSettings("majority"), truth=other)
+    assert report.warnings == (f"{other}: The items Bar and bar differ only in letter case and count as different.",)
+    other.write_text("item,x\nbar,1\nBAZ,2\n")
+    with pytest.raises(UserError, match=r"name them alike: .* \(the tasks bar and Bar differ only in letter case"):
+        aggregate_file(labels, AggregateSettings("experts"), features=other)
+    other.write_text("item,x\nbar,1\nbaz,2\n")
+    report = aggregate_file(labels, AggregateSettings("experts"), features=other)
+    assert report.warnings[0] == "The tasks bar and Bar differ only in letter case and count as different."
