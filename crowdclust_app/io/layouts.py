@@ -95,8 +95,9 @@ def open_answers(
             return found
     side = _told(wanted, header, item) if wanted else _rows_are_items(table, items)
     if side is None and _EVERY_OTHER in wanted.values():
-        what = f"has no column {next(name for name in wanted.values() if name != _EVERY_OTHER)}"
-        raise UserError(what, where=f"{path}, line {table.header_line}", todo="name a column of its first line")
+        told = ", ".join(f"{ours}={theirs}" for ours, theirs in wanted.items())
+        todo = f"name a column of its first line, such as {item}=card,worker=*"
+        raise UserError(f"cannot be read with {told}", where=f"{path}, line {table.header_line}", todo=todo)
     if side is None and item == "item":
         todo = f"{missing.todo}, or say what it calls them, such as --columns item=card,worker=user"
         raise UserError(missing.what, where=missing.where, todo=todo)
@@ -128,7 +129,12 @@ def _rows_are_items(table: CsvTable, items: Names) -> tuple[int, bool] | None:
         return None  # it is not even a table of this width
     names = [row[key] for row in rows]
     columns = [table.header[at] for at in others if table.header[at]]
-    if len(rows) < 2 or not all(names) or len(set(names)) < len(names) or not _may_be_groups(rows, others):
+    if (
+        min(len(rows), len(columns)) < 2
+        or not all(names)
+        or len(set(names)) < len(names)
+        or not _may_be_groups(rows, others)
+    ):
         return None
     both = ((True, names, columns), (False, columns, names))
     sure = [is_row for is_row, some, _ in both if any(map(items.knows, some)) or all(map(_PHOTO.fullmatch, some))]

@@ -216,6 +216,7 @@ class _Adding:
         self._connection = connection
         self._file = file
         self._names = names
+        self._same_name: dict[str, dict[frozenset[int], str]] = {}
         self._partial: dict[str, None] = {}
         self._now = now()
         self._takes_items = not catalogue.has_images(connection)
@@ -309,7 +310,7 @@ class _Adding:
         return tuple(items[name] for name in record.response.items)
 
     def _hit(self, record: ResponseRecord, items: tuple[int, ...]) -> Hit:
-        name, stage = self._name_for(record.response.hit, set(items)), record.stage or WHOLE_COLLECTION
+        name, stage = self._name_for(record.response.hit, frozenset(items)), record.stage or WHOLE_COLLECTION
         hit = self._known.hits.get(name)
         if hit is None or record.stage is not None:
             self._stages.check(stage, items, lambda what, todo: self._error(record, what, todo))
@@ -325,17 +326,22 @@ class _Adding:
             raise self._error(record, f"the HIT {name} belongs to the stage {hit.stage}", "give it another name")
         return hit
 
-    def _name_for(self, name: str, items: set[int]) -> str:
+    def _name_for(self, name: str, items: frozenset[int]) -> str:
         """The name of the HIT with these items: as told, or with a number where an imported HIT has other items."""
-        number, found = 1, name
-        while (hit := self._known.hits.get(found)) is not None and set(hit.items) != items:
-            if hit.workers_wanted:
-                break  # a planned one has to be sorted whole
-            number += 1
+        hits = self._known.hits
+        if name not in hits or hits[name].workers_wanted:
+            return name  # a planned one has to be sorted whole
+        same_name = self._same_name.setdefault(name, {})
+        if not same_name:
+            same_name[frozenset(hits[name].items)] = name
+        number = len(same_name) + 1
+        while items not in same_name:
             found = f"{name} ({number})"
-        if number > 1:
-            self._partial[found] = None
-        return found
+            same_name[frozenset(hits[found].items) if found in hits else items] = found
+            number += 1
+        if same_name[items] != name:
+            self._partial.setdefault(same_name[items])
+        return same_name[items]
 
     def _worker(self, name: str) -> int:
         workers = self._known.workers

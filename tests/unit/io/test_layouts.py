@@ -94,6 +94,14 @@ def test_items_are_told_from_persons_by_what_is_known_or_looks_like_a_photo(tmp_
     assert sorts(put(tmp_path, plain), columns={"item": "X"})["oak"] == ["Ann Ben"]
 
 
+@pytest.mark.parametrize("columns", [{"item": "*", "worker": "*"}, {"item": "y", "worker": "*"}, {"group": "*"}])
+def test_columns_that_cannot_be_meant_are_refused(tmp_path: Path, columns: dict[str, str]) -> None:
+    with pytest.raises(
+        UserError, match=r"line 1: cannot be read with .*; name a column of its first line, such as item="
+    ):
+        read_responses(put(tmp_path, "x,oak,fir\nAnn,1,1\nBen,1,2\n"), columns=columns)
+
+
 def test_a_cell_without_a_group_is_an_item_that_was_not_sorted(tmp_path: Path) -> None:
     path = put(tmp_path, "participant,Dog,Cat,Pear\n1,a,a,b\n2,x,NA,x\n3,,,\n4,b,b,b\n")
     assert sorts(path) == {"1": ["Cat Dog", "Pear"], "2": ["Dog Pear"], "4": ["Cat Dog Pear"]}
