@@ -21,7 +21,9 @@ Source = str | PathLike[str]
 
 
 def read_responses(
-    source: Source | ResponseTable | Mapping[str, Any] | Any, stage: str = WHOLE_COLLECTION
+    source: Source | ResponseTable | Mapping[str, Any] | Any,
+    stage: str = WHOLE_COLLECTION,
+    columns: Mapping[str, str] | None = None,
 ) -> ResponseTable:
     """Read responses for `Crowdclustering` and `ConsensusClustering`.
 
@@ -32,6 +34,9 @@ def read_responses(
         `group`: one row for each item that a worker put into a group. Only equality of groups within a response counts.
     stage
         Which stage's responses of a file with a column `stage`; `"all"` is the whole collection.
+    columns
+        What a file calls its columns, such as `{"item": "card", "worker": "user"}`; layouts of other programs are
+        recognised without it.
 
     Returns
     -------
@@ -46,7 +51,7 @@ def read_responses(
     Warns
     -----
     UserWarning
-        Of columns that are unknown and ignored.
+        Of columns that are unknown and ignored, and of how a file was read.
 
     Examples
     --------
@@ -59,18 +64,20 @@ def read_responses(
     """
     if not isinstance(source, str | PathLike):
         return as_response_table(source)
-    read = read_table_source(Path(source), stage)
+    read = read_table_source(Path(source), stage, columns)
     _warn(read.warnings)
     return read.table
 
 
-def read_labels(path: Source) -> pd.DataFrame:
+def read_labels(path: Source, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Read a `labels.csv` for the aggregators.
 
     Parameters
     ----------
     path
         A table with the columns `task`, `worker` and `label`, and optionally `order` and `question`.
+    columns
+        What it calls its columns, as in `read_responses`.
 
     Returns
     -------
@@ -88,13 +95,20 @@ def read_labels(path: Source) -> pd.DataFrame:
     >>> import crowdclust_app as cc
     >>> model = cc.DawidSkene().fit(cc.read_labels("labels.csv"))  # doctest: +SKIP
     """
-    rows = label_tables.read_labels(Path(path))
+    rows = label_tables.read_labels(Path(path), columns=columns)
     _warn(table_warnings(Path(path), rows.unknown_columns, rows.notes))
     return frame_of_columns({"task": rows.task, "worker": rows.worker, "label": rows.label})
 
 
-def read_truth(path: Source) -> dict[str, str]:
+def read_truth(path: Source, columns: Mapping[str, str] | None = None) -> dict[str, str]:
     """Read known categories (`item,category`) or labels (`task,label`), by item or task.
+
+    Parameters
+    ----------
+    path
+        The table.
+    columns
+        What it calls its columns, as in `read_responses`.
 
     Raises
     ------
@@ -106,7 +120,7 @@ def read_truth(path: Source) -> dict[str, str]:
     >>> import crowdclust_app as cc
     >>> truth = cc.read_truth("truth.csv")  # doctest: +SKIP
     """
-    truth = tables.read_truth(Path(path))
+    truth = tables.read_truth(Path(path), columns=columns)
     _warn(table_warnings(Path(path), truth.unknown_columns, truth.notes))
     return dict(truth)
 

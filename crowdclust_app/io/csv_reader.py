@@ -191,7 +191,7 @@ def open_sheet(
     """
     text = TableText(path)
     found = [
-        (_named(header, {*names, *optional}, renamed or {}, aliases or {}), names, delimiter, at, header)
+        (_named(header, (*names, *optional), renamed or {}, aliases or {}), names, delimiter, at, header)
         for delimiter, at, header in text.headers()
         for names in required
     ]
@@ -204,13 +204,13 @@ def open_sheet(
     columns, names, delimiter, at, header = max(found, key=rank)
     if not set(names) <= columns.keys():
         raise _columns_missing(text, required, renamed or {}, [name for name in names if name not in columns], header)
-    used = set(names) | set(optional)
+    used = (*names, *optional)
     line = text.line_of(delimiter, at)
     for name in used:
         called = header[columns[name]] if name in columns else name
         if header.count(called) > 1:
             raise UserError(f"has the column {called} twice", where=f"{path}, line {line}", todo="take one of them out")
-    columns = {name: position for name, position in columns.items() if name in used}
+    columns = {name: columns[name] for name in (*names, *optional) if name in columns}
     read = [f"{header[position]} as {name}" for name, position in columns.items() if header[position] != name]
     table = text.table(delimiter, at, columns)
     if read:
@@ -219,16 +219,16 @@ def open_sheet(
 
 
 def _named(
-    header: list[str], known: set[str], renamed: Mapping[str, str], aliases: Mapping[str, Sequence[str]]
+    header: list[str], known: Sequence[str], renamed: Mapping[str, str], aliases: Mapping[str, Sequence[str]]
 ) -> dict[str, int]:
     """Position of each known column, by its name here, its own name, or what other programs call it."""
     columns: dict[str, int] = {}
-    for name in known & renamed.keys():
+    for name in filter(renamed.__contains__, known):
         called = spelled(renamed[name]).lower()
         if called in header:
             columns[name] = header.index(called)
-    for name in known - renamed.keys():
-        if name in header and header.index(name) not in columns.values():
+    for name in known:
+        if name not in renamed and name in header and header.index(name) not in columns.values():
             columns[name] = header.index(name)
     plain = list(map(plain_name, header))
     for name, others in aliases.items():

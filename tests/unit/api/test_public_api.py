@@ -75,6 +75,22 @@ def test_responses_are_read_from_a_file_a_frame_and_a_dict_alike(data: Simulated
         cc.read_responses(data.responses.drop(columns="worker"))
 
 
+def test_tables_that_call_their_columns_otherwise(data: SimulatedResponses, tmp_path: Path) -> None:
+    called = {"hit": "set", "worker": "wer", "item": "was", "group": "wohin"}
+    path = tmp_path / "t.csv"
+    data.responses.rename(columns=called).to_csv(path, sep=";", encoding="utf-16")
+    with pytest.warns(UserWarning, match="read: set as hit, wer as worker, was as item, wohin as group"):
+        read = cc.read_responses(path, columns={name: called[name] for name in ("worker", "item", "group")})
+    assert read.fingerprint() == cc.read_responses(data.responses).fingerprint()
+    path.write_text("frage,wer,antwort\nt,u,1\n")
+    with pytest.warns(UserWarning, match="It calls its columns otherwise"):
+        labels = cc.read_labels(path, columns={"task": "frage", "worker": "wer", "label": "antwort"})
+    assert labels.to_dict("list") == {"task": ["t"], "worker": ["u"], "label": ["1"]}
+    path.write_text("frage,antwort\nt,1\n")
+    with pytest.warns(UserWarning, match="It calls its columns otherwise"):
+        assert cc.read_truth(path, columns={"task": "frage", "label": "antwort"}) == {"t": "1"}
+
+
 def test_clusters_of_simulated_responses_are_found(data: SimulatedResponses, model: cc.Crowdclustering) -> None:
     truth = data.truth.loc[list(model.items_)]
     assert cc.metrics.adjusted_rand_index(list(truth), model.labels_) == pytest.approx(1.0)
