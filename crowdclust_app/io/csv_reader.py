@@ -302,7 +302,7 @@ class TableText:
         self.path = Path(path)
         self._data, self.notes = decode_table(_read(self.path), self.path)
         # Excel's own way of saying what stands between the cells
-        told = re.match(rb'(?:\xef\xbb\xbf)?"?sep=(.)"?\r?[\r\n]', self._data, re.IGNORECASE)
+        told = re.match(rb'(?:\xef\xbb\xbf)?"?sep=([^\r\n"])"?\r?[\r\n]', self._data, re.IGNORECASE)
         self._delimiters: Sequence[str] = (told[1].decode("ascii", "replace"),) if told else _DELIMITERS
         self._above = 1 if told else 0
         self._first: dict[str, list[Row]] = {}
@@ -345,7 +345,7 @@ class TableText:
         csv.field_size_limit(_LARGEST_CELL)
         # decoded piece by piece: a whole copy as text would take four bytes a character
         text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8-sig", newline="")
-        reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
+        reader = csv.reader(text, delimiter=delimiter, skipinitialspace=delimiter != " ", strict=True)
         line = 1
         try:
             for row in reader:

@@ -12,6 +12,7 @@ from typing import Self
 
 from crowdclust_app.domain.campaign import Hit, Item, PlanSettings, Worker
 from crowdclust_app.domain.errors import UserError
+from crowdclust_app.domain.names import name_key
 from crowdclust_app.services.campaign.image_root import find_root, likeness, relative_root, sample_of
 from crowdclust_app.services.campaign.left_out import refuse_retired
 from crowdclust_app.services.campaign.table_cache import TableCache
@@ -236,7 +237,7 @@ class Campaign:
             raise UserError(f"the name is longer than {LONGEST_NAME} letters", todo="shorten it")
         with self.database.write() as connection:
             for worker in catalogue.workers(connection):
-                if worker.name.casefold() == name.casefold():
+                if name_key(worker.name).casefold() == name_key(name).casefold():
                     refuse_retired(connection, worker.name)
                     raise UserError(
                         f"there is a worker called {worker.name} already", todo="choose that one, or another name"

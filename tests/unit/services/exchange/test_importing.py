@@ -326,6 +326,14 @@ def test_names_are_found_however_they_are_written_and_near_ones_are_named(tmp_pa
         assert other.warnings == ("The workers w and W differ only in letter case and count as different.",)
 
 
+def test_a_worker_of_a_table_is_no_second_time_added(empty: Campaign, tmp_path: Path) -> None:
+    import_table(empty, table(tmp_path, f"h,{unicodedata.normalize('NFD', 'Zoë')},a,1"))
+    with pytest.raises(UserError, match=r"there is a worker called .* already"):
+        empty.add_worker("Zoë")
+    import_table(empty, table(tmp_path, "g,Zoë,a,1", "g,zoë,a,1"))
+    assert len(empty.workers()) == 2
+
+
 def test_who_left_a_photo_unsorted_has_a_hit_of_their_own(empty: Campaign, tmp_path: Path) -> None:
     whole = [f"all,{who},{item},{at}" for who in "13" for at, item in enumerate(["oak", "cup", "fox"])]
     partial = ["all,2,oak,1", "all,2,cup,2", "all,4,cup,1", "all,4,oak,1", "all,5,fox,1", "all,5,oak,NA"]
