@@ -20,6 +20,7 @@ from crowdclust_app.services.stages.stages import find_stage, stay_behind
 def fit_into_campaign(args: Namespace, settings: FitSettings, console: Console, cancel: CancelToken) -> int:
     """Fit a stage of a campaign, store the run, say what came out."""
     with Campaign.open_somehow(args.source) as campaign:
+        console.notes(campaign.notes)
         find_stage(campaign, args.stage)
         table = read_table(campaign, args.stage)
         truth, warnings = truth_for(args.truth, table, campaign.copies())
@@ -31,6 +32,6 @@ def fit_into_campaign(args: Namespace, settings: FitSettings, console: Console, 
                 called = category_columns(campaign, run)
             except NotStoredError as error:
                 kept = f"its tables are in {args.out}" if args.out else "--out DIR would keep its tables"
-                lost = f"{error.where}: the campaign cannot be written here, so this run is not stored in it; {kept}."
+                lost = f"{error.where}: {error.what}, so this run is not stored in it; {kept}."
                 result, number, warnings, called = error.result, None, [*warnings, lost], {}
             return finish_fit(args, console, table, result, truth, warnings, run=number, categories=called)

@@ -1,4 +1,4 @@
-"""The commands about campaign files: new, import, check."""
+"""The commands about campaign files: new, import, check, backup."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from crowdclust_app.cli.plans import plan_settings
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.checking import check_campaign
+from crowdclust_app.services.campaign.copying import save_copy
 from crowdclust_app.services.campaign.counts import campaign_figures
 from crowdclust_app.services.campaign.creating import create_campaign
 from crowdclust_app.services.exchange.importing import import_table as import_into
@@ -30,6 +31,7 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
         "duplicates": [{"path": path, "original": original} for path, original in report.duplicates],
         "unreadable": [{"path": path, "reason": reason} for path, reason in report.unreadable],
     }
+    console.notes([warning for warning in report.warnings if "belonged to another campaign" in warning])
     with Campaign.open(Path(report.campaign)) as campaign:
         figures = campaign_figures(campaign)
     text = aligned(
@@ -52,6 +54,7 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
 def import_table(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust import`."""
     with Campaign.open(args.campaign) as campaign:
+        console.notes(campaign.notes)
         report = import_into(
             campaign, args.file, args.kind, console.progress, cancel, question=args.question, columns=args.columns
         )
@@ -77,3 +80,10 @@ def check(args: Namespace, console: Console, cancel: CancelToken) -> int:
         text += [f"  {problem}" for problem in report.problems]
     console.finish(summary, text)
     return 0 if report.ok else 2
+
+
+def backup(args: Namespace, console: Console, cancel: CancelToken) -> int:
+    """`crowdclust backup`."""
+    copy = save_copy(args.campaign, args.out)
+    console.finish({"campaign": str(args.campaign), "backup": str(copy)}, [f"Wrote {copy}"])
+    return 0

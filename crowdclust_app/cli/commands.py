@@ -19,6 +19,7 @@ COMMANDS: dict[str | None, str] = {
     "import": "crowdclust_app.cli.campaigns:import_table",
     "export": "crowdclust_app.cli.export:export",
     "check": "crowdclust_app.cli.campaigns:check",
+    "backup": "crowdclust_app.cli.campaigns:backup",
     "plan": "crowdclust_app.cli.plans:plan",
     "fit": "crowdclust_app.cli.fitting:fit",
     "split": "crowdclust_app.cli.stages:split",

@@ -58,6 +58,11 @@ class Console:
         if not self.quiet:
             self._line(self._err, f"crowdclust: {sentence}")
 
+    def notes(self, sentences: Sequence[str]) -> None:
+        """Say several such things."""
+        for sentence in sentences:
+            self.note(sentence)
+
     def error(self, sentence: str) -> None:
         """Say on stderr, in one line, what went wrong."""
         self._line(self._err, f"crowdclust: {sentence}")

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,10 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.version import __version__
 
 DONE, FAULT, TO_MEND, INTERRUPTED = 0, 1, 2, 130
+
+NO_MEMORY = "there is not enough memory for this; close other programs, or use a computer with more."
+# How libraries say that they could not be loaded for want of memory.
+_SIGNS_OF_NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "could not allocate")
 
 TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"
 """With this set in the environment, faults of ours show their traceback on the terminal too."""
@@ -60,7 +65,11 @@ def run_program(parser: Parser, run: Command, argv: Sequence[str] | None = None)
         return _say(console, "interrupted.", INTERRUPTED)
     except BrokenPipeError:
         return _leave_broken_pipe()
+    except MemoryError:
+        return _say(console, NO_MEMORY, TO_MEND)
     except Exception as error:  # noqa: BLE001 - the one place where a fault of ours ends
+        if any(sign in text for sign in _SIGNS_OF_NO_MEMORY for text in traceback.format_exception(error)):
+            return _say(console, NO_MEMORY, TO_MEND)
         return _say(console, _report_fault(error, args), FAULT)
 
 

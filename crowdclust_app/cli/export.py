@@ -14,6 +14,7 @@ from crowdclust_app.services.exchange.result_folders import read_summary
 def export(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust export`."""
     with Campaign.open_somehow(args.campaign) as campaign:
+        console.notes(campaign.notes)
         files = export_parts(
             campaign,
             args.out,

@@ -310,6 +310,11 @@ def _check(parser: Parser) -> None:
     _campaign(parser, "the .crowdclust file")
 
 
+def _backup(parser: Parser) -> None:
+    _campaign(parser, "the .crowdclust file")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the copy (beside the campaign, with the date)")
+
+
 _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "open": ("open the window on a campaign", _open),
     "demo": ("draw images, simulate workers, fit, and open the window on the result", _demo),
@@ -322,4 +327,5 @@ _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "simulate": ("write the tables of a simulated campaign whose answer is known", _simulate),
     "export": ("write every table of a campaign that has rows", _export),
     "check": ("see whether a campaign file is sound", _check),
+    "backup": ("copy a campaign, whole, whoever works on it", _backup),
 }

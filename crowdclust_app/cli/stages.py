@@ -16,6 +16,7 @@ _PLAN = ("items_per_hit", "redundancy", "workers_per_hit", "seed")
 def split(args: Namespace, console: Console, cancel: CancelToken) -> int:
     """`crowdclust split`."""
     with Campaign.open(args.campaign) as campaign:
+        console.notes(campaign.notes)
         above = find_stage(campaign, args.stage)
         run = run_to_divide(campaign, args.stage, args.run)
         items = cluster_items(campaign, run, args.cluster)

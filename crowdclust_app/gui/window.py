@@ -112,6 +112,8 @@ class MainWindow(QMainWindow):
                     f"The photos of this campaign are not where they were ({campaign.image_root}). "
                     "Open Annotate and choose the folder in which they are now."
                 )
+            if campaign.notes:
+                self.show_error(" ".join(campaign.notes))
             self.campaign_opened.emit()
 
         def failed(error: BaseException) -> None:

@@ -24,6 +24,11 @@ def config_folder() -> Path:
     return _folder("config")
 
 
+def data_folder() -> Path:
+    """The folder for copies of campaigns; it exists when this returns."""
+    return _folder("data")
+
+
 def log_folder() -> Path:
     """The folder for logs; it exists when this returns."""
     return _folder("log")
@@ -40,6 +45,7 @@ def _folder(kind: str) -> Path:
         finders = {
             "cache": platformdirs.user_cache_path,
             "config": platformdirs.user_config_path,
+            "data": platformdirs.user_data_path,
             "log": platformdirs.user_log_path,
         }
         folder = finders[kind](APP_NAME, appauthor=False)

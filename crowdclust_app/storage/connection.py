@@ -9,18 +9,22 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection as Connection
 from sqlalchemy import Engine, QueuePool, create_engine, event, update
+from sqlalchemy.exc import DBAPIError
 
 from crowdclust_app.domain.errors import CrowdclustError, UserError
 from crowdclust_app.storage import schema
-from crowdclust_app.storage.failures import disk_full, not_writable, said_plainly
+from crowdclust_app.storage.backups import bring_back, save_lost
+from crowdclust_app.storage.failures import FileLostError, no_locks, not_writable, said_plainly
 from crowdclust_app.storage.files import publish, remove_stale, remove_temporary, temporary_beside
+from crowdclust_app.storage.identity import FileIdentity, can_lock
+from crowdclust_app.storage.logs import set_aside, settle
 from crowdclust_app.storage.migrations import migrate
-from crowdclust_app.storage.probe import file_uri, has_wal, inspect
+from crowdclust_app.storage.probe import file_uri, inspect, reading_uri
 
 BUSY_SECONDS = 20.0
 
@@ -34,14 +38,21 @@ class Database:
         The file, which exists and is a campaign of this version (`open_database` makes sure).
     read_only
         Never change the file, nor make another beside it; `write` is refused.
+    rescue
+        Folder for a copy of the file if it is deleted or replaced while it is open; None for no copy.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, rescue: Path | None = None) -> None:
         self.path = path
         self.read_only = read_only
         self._closed = False
-        # SQLite needs files of its own to read beside a writer, and none where no log says that there was one
-        uri = file_uri(path, "ro", immutable=not has_wal(path)) if read_only else file_uri(path, "rw")
+        self.written = False
+        self.notes: tuple[str, ...] = ()
+        self._rescue = rescue
+        self._lost: FileLostError | None = None
+        with said_plainly(path):
+            self._identity = FileIdentity(path)
+            uri = reading_uri(path) if read_only else file_uri(path, "rw")
         self._engine = _engine(uri, _ALWAYS if read_only else _IN_USE)
         self._writing = self._engine.execution_options(crowdclust_write=True)
 
@@ -53,18 +64,45 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One change, on disk when the block is left, undone when it raises."""
+        """One change, on disk when the block is left, undone when it raises.
+
+        Raises
+        ------
+        FileLostError
+            When the file's name does not lead to it any more; nothing counts as stored then.
+        """
         if self.read_only:
             raise not_writable(self.path)
         with self._transaction(self._writing) as connection:
             yield connection
+        self.written = True
+        self._check_identity()
 
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
         if self._closed:
             raise CrowdclustError(f"the campaign {self.path} has been closed")
+        self._check_identity()
         with said_plainly(self.path), engine.begin() as connection:
             yield connection
+
+    def _check_identity(self) -> None:
+        """Raise `FileLostError` when this is not the file any more; what was in it is copied to the rescue folder."""
+        if self._lost is not None:
+            raise self._lost
+        try:
+            self._identity.check()
+        except FileLostError as error:
+            saved = None if self._rescue is None else save_lost(self._identity, self._rescue)
+            if saved is None:
+                raise
+            self._lost = FileLostError(
+                f"{error.what}; what had been saved is in {saved}, and comes back when an older copy of this campaign "
+                "is opened",
+                where=error.where,
+                todo=error.todo,
+            )
+            raise self._lost from error
 
     def refuse_read_only(self) -> None:
         """Raise `UserError` now, and not at the first answer, when the file or its folder cannot be written."""
@@ -74,12 +112,17 @@ class Database:
             connection.rollback()
 
     def close(self) -> None:
-        """Close every connection; SQLite then folds the write-ahead log into the file."""
+        """Close every connection, and leave no file beside the campaign."""
+        if not self._closed and not self.read_only:
+            with suppress(DBAPIError), self._engine.connect() as connection:
+                # removes the empty journal
+                connection.connection.execute("PRAGMA journal_mode = DELETE")
         self._closed = True
         self._engine.dispose()
+        self._identity.close()
 
 
-def open_database(path: Path, *, read_only: bool = False) -> Database:
+def open_database(path: Path, *, read_only: bool = False, rescue: Path | None = None) -> Database:
     """Open a campaign file for reading and writing, migrating it first if it is of an older version.
 
     Parameters
@@ -88,6 +131,8 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
         The file.
     read_only
         Open it for reading alone, wherever it is; one of an older version is refused then.
+    rescue
+        Where copies of files are that were lost while they were open; what this file lacks comes back from there.
 
     Raises
     ------
@@ -96,6 +141,8 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
     UserError
         When it is no campaign, damaged, or of a newer version.
     """
+    with said_plainly(path):
+        notes = settle(path)
     version = inspect(path)
     if read_only:
         if version < schema.SCHEMA_VERSION:
@@ -105,11 +152,16 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
                 todo="copy it to a folder that can be written",
             )
         return Database(path, read_only=True)
-    with said_plainly(path), path.open("r+b"):
-        pass  # before SQLite, which would leave files of its own beside one that cannot be written
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise not_writable(path)  # before SQLite, which would leave files of its own beside it
+    if not can_lock(path):
+        raise no_locks(path)
     if version < schema.SCHEMA_VERSION:
         migrate(path, version)
-    database = Database(path)
+    if rescue is not None:
+        notes += bring_back(path, rescue)
+    database = Database(path, rescue=rescue)
+    database.notes = notes
     try:
         database.refuse_read_only()
     except BaseException:
@@ -119,11 +171,18 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
 
 
 @contextmanager
-def building(final: Path) -> Iterator[Connection]:
+def building(final: Path, said: list[str] | None = None) -> Iterator[Connection]:
     """Make a new campaign file; it appears under its name, whole, when the block is left without an exception.
 
     Until then everything goes to a hidden file in the same folder, which a killed program may leave but nobody takes
     for a campaign; the next creation of the same name removes it.
+
+    Parameters
+    ----------
+    final
+        The file.
+    said
+        Receives a sentence for each log of another campaign that lay beside this name.
 
     Raises
     ------
@@ -132,6 +191,9 @@ def building(final: Path) -> Iterator[Connection]:
     """
     remove_stale(final)
     refuse_existing(final)
+    notes = set_aside(final)
+    if said is not None:
+        said.extend(notes)
     part = temporary_beside(final)
     try:
         with said_plainly(final):
@@ -142,10 +204,6 @@ def building(final: Path) -> Iterator[Connection]:
                     yield connection
             finally:
                 engine.dispose()
-            with closing(sqlite3.connect(file_uri(part, "rw"), uri=True, isolation_level=None)) as plain:
-                plain.execute("PRAGMA journal_mode = WAL")  # kept in the file from here on
-            if has_wal(part):
-                raise disk_full(final)  # SQLite could not fold its log into the file, and says so to nobody
             refuse_existing(final)
             publish(part, final)
     finally:
@@ -177,7 +235,8 @@ _ALWAYS = (
     "recursive_triggers = ON",  # without it, INSERT OR REPLACE gets past the triggers that forbid DELETE
     "trusted_schema = OFF",
 )
-_IN_USE = ("journal_mode = WAL", "synchronous = FULL", *_ALWAYS)
+# With a rollback journal every change is in the one file when it is acknowledged, so that a copy of it is whole.
+_IN_USE = ("journal_mode = TRUNCATE", "synchronous = FULL", *_ALWAYS)
 # A file that is being built is thrown away when anything goes wrong, and synced as a whole before it gets its name.
 _BUILDING = ("page_size = 8192", "journal_mode = MEMORY", "synchronous = OFF", *_ALWAYS)
 

@@ -26,6 +26,14 @@ class NotWritableError(UserError):
     """A campaign file cannot be changed where it is; it may still be readable."""
 
 
+class BusyError(UserError):
+    """Another program has the campaign locked."""
+
+
+class FileLostError(UserError):
+    """The name of an open campaign leads to no file, to another, or to an older state of it."""
+
+
 @contextmanager
 def said_plainly(path: Path) -> Iterator[None]:
     """Turn errors of the environment inside the block into `UserError`; anything else passes unchanged."""
@@ -70,7 +78,7 @@ def _explain(error: sqlite3.Error, path: Path) -> UserError | None:
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return damaged(path)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return UserError(
+        return BusyError(
             "another program is writing to the campaign and does not finish",
             where=str(path),
             todo="wait a moment or close that program, then try again",
@@ -108,6 +116,15 @@ def not_writable(path: Path) -> NotWritableError:
         "the campaign cannot be written here: the file or its folder is read-only",
         where=str(path),
         todo="make both writable, or copy the campaign to a folder that is",
+    )
+
+
+def no_locks(path: Path) -> NotWritableError:
+    """Programs cannot lock the file against each other."""
+    return NotWritableError(
+        "this disk cannot lock files, so two programs could destroy each other's answers",
+        where=str(path),
+        todo="copy the campaign to a disk of this computer",
     )
 
 

@@ -1,12 +1,14 @@
 """Look at a file before anything opens it for writing: is it a whole campaign of a version we know?
 
-Nothing here changes the file. Where no write-ahead log lies beside it, SQLite reads it as immutable, so not even a
-lock or a shared-memory file appears beside a file that is then refused.
+Nothing here changes the file, but for the log that a killed program left, which is written into it. A file of the
+format with a write-ahead log is read as immutable where no log lies beside it, so that SQLite makes no file beside one
+that is then refused; so is one on a disk that cannot lock.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -15,9 +17,14 @@ from pathlib import Path
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.storage import schema
 from crowdclust_app.storage.failures import damaged, explain_os_error, said_plainly
+from crowdclust_app.storage.identity import can_lock, first_bytes
+from crowdclust_app.storage.layout import layout_problem
+from crowdclust_app.storage.logs import logs_beside
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
+# Where the header says whether the file is of the format with a write-ahead log.
+_FORMAT_AT, _WRITE_AHEAD = 18, b"\x02"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +47,17 @@ def file_uri(path: Path, mode: str, *, immutable: bool = False) -> str:
     return f"{uri}?mode={mode}{'&immutable=1' if immutable else ''}"
 
 
-def wal_of(path: Path) -> Path:
-    """The write-ahead log that belongs to a campaign file."""
-    return path.with_name(path.name + "-wal")
-
-
-def has_wal(path: Path) -> bool:
-    """Whether a write-ahead log with content lies beside the file."""
-    try:
-        return wal_of(path).stat().st_size > 0
-    except OSError:
-        return False
+def reading_uri(path: Path) -> str:
+    """SQLite's URI of a file that is only read."""
+    write_ahead = first_bytes(path, _HEADER_BYTES)[0][_FORMAT_AT : _FORMAT_AT + 1] == _WRITE_AHEAD
+    return file_uri(path, "ro", immutable=not logs_beside(path) and (write_ahead or not can_lock(path)))
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A plain connection that can only read."""
-    uri = file_uri(path, "ro", immutable=not has_wal(path))
+    with said_plainly(path):
+        uri = reading_uri(path)
     with said_plainly(path), closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as connection:
         yield connection
 
@@ -76,20 +77,20 @@ def inspect(path: Path) -> int:
     """
     header = _read_header(path)
     _refuse_newer(path, header.user_version)
-    if header.pages_valid and header.size < header.page_size * header.pages and not has_wal(path):
+    if header.pages_valid and header.size < header.page_size * header.pages and not logs_beside(path):
         expected = header.page_size * header.pages
         raise damaged(path, f"only {header.size} of its {expected} bytes are there")
     problem = None
     for _ in range(2):
-        logged = has_wal(path)
+        logged = logs_beside(path)
         try:
             version, problem = _look_inside(path)
         except UserError:
             # Another program may have begun to write between our look for its log and our reading.
-            if logged == has_wal(path):
+            if logged == logs_beside(path):
                 raise
             continue
-        if problem is None or logged == has_wal(path):
+        if problem is None or logged == logs_beside(path):
             break
     if problem is not None:
         raise damaged(path, problem)
@@ -98,12 +99,13 @@ def inspect(path: Path) -> int:
 
 
 def _read_header(path: Path) -> _Header:
-    if path.is_dir():
-        raise UserError("this is a folder, not a campaign file", where=str(path), todo="choose a .crowdclust file")
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEADER_BYTES)
-            size = file.seek(0, 2)
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise UserError("this is a folder, not a campaign file", where=str(path), todo="choose a .crowdclust file")
+        if not stat.S_ISREG(kind):
+            raise UserError("this is a pipe or a device, not a file", where=str(path), todo="choose a .crowdclust file")
+        head, size = first_bytes(path, _HEADER_BYTES)
     except FileNotFoundError as error:
         raise UserError("there is no such campaign file", where=str(path), todo="check the name") from error
     except PermissionError as error:
@@ -154,12 +156,15 @@ def _look_inside(path: Path) -> tuple[int, str | None]:
     """Schema version and the first structural problem."""
     with reading(path) as connection:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        problem = layout_problem(connection)
         if version == schema.SCHEMA_VERSION:
-            present = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
-            missing = sorted((set(schema.metadata.tables) | set(schema.VIEW_NAMES)) - present)
-            if missing:
-                return version, f"the table {missing[0]} is missing"
+            if problem is not None:
+                return version, problem
             if connection.execute("SELECT count(*) FROM campaign").fetchone()[0] != 1:
                 return version, "it does not say which campaign it is"
+        elif problem is None and version < schema.SCHEMA_VERSION:
+            return version, f"it calls itself of format {version} and has the tables of {schema.SCHEMA_VERSION}"
+        elif version < 1:
+            return version, f"there is no format {version}"
         verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
         return version, None if verdict == "ok" else verdict.splitlines()[-1]

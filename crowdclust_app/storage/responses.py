@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, TextClause, func, insert, select, text, update
 
 from crowdclust_app.domain.campaign import Assignment, AssignmentStatus
 from crowdclust_app.domain.sorting import Action, ActionKind
@@ -66,11 +67,13 @@ def open_assignment(connection: Connection, worker: int) -> AssignmentRow | None
     return _one(connection, "a.status = 'open' AND a.worker = :value", worker)
 
 
+@cache
+def _assignments_where(condition: str) -> TextClause:
+    return text("SELECT a.*, h.name AS hit_name FROM assignments a JOIN hits h ON h.number = a.hit WHERE " + condition)
+
+
 def _one(connection: Connection, condition: str, value: int) -> AssignmentRow | None:
-    row = connection.execute(
-        text("SELECT a.*, h.name AS hit_name FROM assignments a JOIN hits h ON h.number = a.hit WHERE " + condition),
-        {"value": value},
-    ).one_or_none()
+    row = connection.execute(_assignments_where(condition), {"value": value}).one_or_none()
     if row is None:
         return None
     order = json.loads(row.item_order) if row.item_order else hit_items(connection, row.hit)
@@ -128,19 +131,21 @@ def next_hit(connection: Connection, worker: int, lease_start: datetime) -> tupl
     return None if row is None else (row.number, row.name)
 
 
+_HAS_ROOM = text(
+    """
+    SELECT h.workers_wanted > (
+        SELECT count(*) FROM assignments a WHERE a.hit = h.number AND a.number <> :number
+        AND (a.status = 'submitted' OR (a.status = 'open' AND a.last_event_at >= :lease_start)))
+    FROM hits h WHERE h.number = :hit
+    """
+)
+
+
 def has_room(connection: Connection, assignment: Assignment, lease_start: datetime) -> bool:
     """Whether the HIT still wants this worker, when everybody else who holds or did it is counted."""
     return bool(
         connection.execute(
-            text(
-                """
-                SELECT h.workers_wanted > (
-                    SELECT count(*) FROM assignments a WHERE a.hit = h.number AND a.number <> :number
-                    AND (a.status = 'submitted' OR (a.status = 'open' AND a.last_event_at >= :lease_start)))
-                FROM hits h WHERE h.number = :hit
-                """
-            ),
-            {"hit": assignment.hit, "number": assignment.number, "lease_start": to_text(lease_start)},
+            _HAS_ROOM, {"hit": assignment.hit, "number": assignment.number, "lease_start": to_text(lease_start)}
         ).scalar_one()
     )
 
@@ -222,37 +227,44 @@ def append_event(
     placements: Iterable[tuple[int, int]] | None,
     active_seconds: float,
     now: datetime,
-) -> None:
-    """Add to the log, and let the lease and the active time of the assignment follow it."""
-    connection.execute(
-        insert(schema.events).values(
-            assignment=assignment,
-            at=to_text(now),
-            kind=kind,
-            placements=None if placements is None else json.dumps([list(p) for p in placements], separators=(",", ":")),
-            active_seconds=active_seconds,
-        )
-    )
-    columns = schema.assignments.c
-    connection.execute(
-        update(schema.assignments)
-        .where(columns.number == assignment)
-        .values(last_event_at=to_text(now), active_seconds=func.max(columns.active_seconds, active_seconds))
-    )
+) -> int:
+    """Add to the log, and let the lease and the active time of the assignment follow it; returns the event's number."""
+    values = {
+        "assignment": assignment,
+        "at": to_text(now),
+        "kind": kind,
+        "placements": None if placements is None else json.dumps([list(p) for p in placements], separators=(",", ":")),
+        "active_seconds": active_seconds,
+    }
+    number = connection.execute(_ADD_EVENT, values).lastrowid
+    connection.execute(_FOLLOW_EVENT, values)
+    return number
+
+
+# Built once: an action is stored a few times a second, and building a statement takes as long as running it.
+_ADD_EVENT = text(
+    "INSERT INTO events (assignment, at, kind, placements, active_seconds) "
+    "VALUES (:assignment, :at, :kind, :placements, :active_seconds)"
+)
+_FOLLOW_EVENT = text(
+    "UPDATE assignments SET last_event_at = :at, active_seconds = max(active_seconds, :active_seconds) "
+    "WHERE number = :assignment"
+)
+_OF_GROUPS = f"assignment = :assignment AND kind IN ({', '.join(repr(kind.value) for kind in ActionKind)})"
+_LAST_ACTION = text(f"SELECT max(number) FROM events WHERE {_OF_GROUPS}")
+_ACTIONS = text(f"SELECT kind, placements FROM events WHERE {_OF_GROUPS} ORDER BY number")
+
+
+def last_action(connection: Connection, assignment: int) -> int:
+    """Number of the last event of `actions`; 0 when there is none."""
+    return int(connection.execute(_LAST_ACTION, {"assignment": assignment}).scalar_one() or 0)
 
 
 def actions(connection: Connection, assignment: int) -> tuple[Action, ...]:
     """What the worker did to the groups, oldest first."""
-    columns = schema.events.c
-    kinds = [kind.value for kind in ActionKind]
-    statement = (
-        select(columns.kind, columns.placements)
-        .where(columns.assignment == assignment, columns.kind.in_(kinds))
-        .order_by(columns.number)
-    )
     return tuple(
         Action(ActionKind(row.kind), tuple((p, g) for p, g in json.loads(row.placements)) if row.placements else ())
-        for row in connection.execute(statement)
+        for row in connection.execute(_ACTIONS, {"assignment": assignment})
     )
 
 

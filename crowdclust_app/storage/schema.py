@@ -435,7 +435,3 @@ def view(name: str) -> str:
 def rules() -> tuple[str, ...]:
     """Statements that make the triggers and views, in the order in which they can be run."""
     return rules_of_tables(*_FIXED) + _RULES + _VIEWS
-
-
-TRIGGER_NAMES = frozenset(statement.split()[2] for statement in rules() if statement.split()[1] == "TRIGGER")
-VIEW_NAMES = ("current_responses", "pair_labels", "standing_decisions", "standing_answers")

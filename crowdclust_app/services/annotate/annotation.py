@@ -125,10 +125,16 @@ def record(campaign: Campaign, assignment: Assignment, action: Action, active_se
     now = _now()
     with campaign.database.write() as connection:
         row = _open(connection, assignment, now)
-        sorting = Sorting(len(row.assignment.items), stored_responses.actions(connection, assignment.number))
+        # taken out, so that a change that is undone leaves nothing here
+        last, sorting = campaign.sortings.pop(assignment.number, (0, None))
+        if sorting is None or last != stored_responses.last_action(connection, assignment.number):
+            sorting = Sorting(len(row.assignment.items), stored_responses.actions(connection, assignment.number))
         sorting.apply(action)
         placements = action.placements if action.kind is ActionKind.PLACE else None
-        stored_responses.append_event(connection, assignment.number, action.kind.value, placements, active_seconds, now)
+        last = stored_responses.append_event(
+            connection, assignment.number, action.kind.value, placements, active_seconds, now
+        )
+    campaign.sortings[assignment.number] = last, sorting
 
 
 def submit(campaign: Campaign, assignment: Assignment, active_seconds: float) -> None:
@@ -147,6 +153,7 @@ def submit(campaign: Campaign, assignment: Assignment, active_seconds: float) ->
         if sorting.n_unsorted:
             count = "1 photo is" if sorting.n_unsorted == 1 else f"{sorting.n_unsorted} photos are"
             raise UserError(f"{count} not sorted yet", todo="put each into a group, then submit")
+        campaign.sortings.pop(ours.number, None)
         active = max(active_seconds, ours.active_seconds)
         stored_responses.close(
             connection, ours.number, AssignmentStatus.SUBMITTED, stored_responses.SUBMIT, active, now

@@ -7,21 +7,33 @@ programs may have the same file open.
 from __future__ import annotations
 
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 from crowdclust_app.domain.campaign import Hit, Item, PlanSettings, Worker
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.names import name_key
+from crowdclust_app.domain.sorting import Sorting
 from crowdclust_app.services.campaign.image_root import find_root, likeness, relative_root, sample_of
 from crowdclust_app.services.campaign.left_out import refuse_retired
 from crowdclust_app.services.campaign.table_cache import TableCache
+from crowdclust_app.services.folders import data_folder
 from crowdclust_app.storage import catalogue
+from crowdclust_app.storage.backups import back_up_at_closing
 from crowdclust_app.storage.connection import Database, open_database
 from crowdclust_app.storage.failures import NotWritableError
 from crowdclust_app.storage.times import now
 
 LONGEST_NAME = 80
+
+
+def _copies(kind: str) -> Path | None:
+    """The folder for copies of a kind; None where the person has none."""
+    try:
+        return data_folder() / kind
+    except UserError:
+        return None
 
 
 class Campaign:
@@ -39,6 +51,8 @@ class Campaign:
         self.path = path
         self.database = database
         self.tables = TableCache()
+        # of assignments that are being sorted: the number of the last action, and what all of them lead to
+        self.sortings: dict[int, tuple[int, Sorting]] = {}
         with database.read() as connection:
             row = catalogue.campaign_row(connection)
             self._items = catalogue.items(connection)
@@ -67,7 +81,7 @@ class Campaign:
             alone); it is unchanged then.
         """
         real = path.resolve()
-        database = open_database(real, read_only=read_only)
+        database = open_database(real, read_only=read_only, rescue=None if read_only else _copies("rescued"))
         try:
             return cls(real, database)
         except BaseException:
@@ -89,13 +103,22 @@ class Campaign:
             return cls.open(path, read_only=True)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What happened to the file when it was opened, in sentences: logs set aside, answers brought back."""
+        return self.database.notes
+
+    @property
     def read_only(self) -> bool:
         """Whether it was opened to read alone; every change is refused then."""
         return self.database.read_only
 
     def close(self) -> None:
-        """Close the file; everything is in it already."""
+        """Close the file; everything is in it already. A copy is kept of one that was changed."""
         self.database.close()
+        if self.database.written and (folder := _copies("backups")) is not None:
+            # a copy that cannot be made is no reason to stop anybody's work
+            with suppress(UserError, OSError):
+                back_up_at_closing(self.path, folder)
 
     def __enter__(self) -> Self:
         return self

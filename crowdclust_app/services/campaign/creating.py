@@ -109,7 +109,8 @@ def create_from_scan(
     hits = planned_hits(plan.hits, settings)
     root = folder.resolve()
     _refuse_unnamable(root)
-    with _new_file(path, instructions, settings, root) as connection:
+    said: list[str] = []
+    with _new_file(path, instructions, settings, root, said) as connection:
         _say(progress, 1, "Writing the images")
         insert_items(connection, (replace(item, number=at) for at, item in enumerate(scan.items)))
         insert_left_out(connection, ItemStatus.DUPLICATE, scan.duplicates)
@@ -129,7 +130,7 @@ def create_from_scan(
         added=len(scan.items),
         duplicates=scan.duplicates,
         unreadable=scan.unreadable,
-        warnings=(*scan.warnings(), *figures.warnings),
+        warnings=(*said, *scan.warnings(), *figures.warnings),
         plan_warnings=tuple(figures.warnings),
     )
 
@@ -169,9 +170,11 @@ def campaign_path(path: Path) -> Path:
 
 
 @contextmanager
-def _new_file(path: Path, instructions: str, settings: PlanSettings, root: Path | None) -> Iterator[Connection]:
+def _new_file(
+    path: Path, instructions: str, settings: PlanSettings, root: Path | None, said: list[str] | None = None
+) -> Iterator[Connection]:
     """A new campaign file that has its settings and waits for its items."""
-    with building(path) as connection:
+    with building(path, said) as connection:
         insert_campaign(
             connection,
             instructions=instructions,

@@ -317,12 +317,11 @@ def sorted_photos(campaign: Campaign, overview: CampaignOverview, view: RunView)
 
 
 def _take_place(made: Path, place: Path) -> Path:
-    """Move a finished file or folder to its place; an earlier one goes first."""
+    """Move a finished file or folder to its place; an earlier one goes first, also one that a killed export left."""
+    earlier = place.with_name(f".{place.name}.earlier")
+    shutil.rmtree(earlier, ignore_errors=True)
     if made.is_dir() and place.is_dir():
-        earlier = place.with_name(f".{place.name}.earlier")
         place.replace(earlier)
-        made.replace(place)
-        shutil.rmtree(earlier, ignore_errors=True)
-    else:
-        made.replace(place)
+    made.replace(place)
+    shutil.rmtree(earlier, ignore_errors=True)
     return place

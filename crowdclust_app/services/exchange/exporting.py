@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.services.verify.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.verify.verdicts import verified_items
 from crowdclust_app.storage import records
+from crowdclust_app.storage.files import STALE_SECONDS
 
 RESPONSE_COLUMNS = ("hit", "worker", "item", "group", "started_at", "submitted_at", "active_seconds", "stage")
 ASSIGNMENT_COLUMNS = ("hit", "worker", "status", "submitted_at", "active_seconds")
@@ -348,7 +350,11 @@ def _with(first: Sequence[Any], rows: Iterator[Sequence[Any]]) -> Iterator[Seque
 
 @contextmanager
 def hidden_folder(out: Path) -> Iterator[Path]:
-    """A folder inside `out`, on the same disk, that is gone afterwards."""
+    """A folder inside `out`, on the same disk, that is gone afterwards; those that killed exports left go with it."""
+    for other in out.glob(".crowdclust-*.part"):
+        with suppress(OSError):
+            if time.time() - other.stat().st_mtime > STALE_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
     try:
         hidden = Path(tempfile.mkdtemp(prefix=".crowdclust-", suffix=".part", dir=out))
     except OSError as error:

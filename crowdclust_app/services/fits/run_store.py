@@ -17,7 +17,7 @@ from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.fits.results import FitResult, Run, RunInfo
 from crowdclust_app.storage import catalogue, runs
-from crowdclust_app.storage.failures import NotWritableError
+from crowdclust_app.storage.failures import BusyError, FileLostError, NotWritableError
 from crowdclust_app.storage.times import from_text, now, to_text
 
 
@@ -79,7 +79,7 @@ def save_run(
         with campaign.database.write() as connection:
             number = runs.insert_run(connection, values)
             catalogue.bump_revision(connection)
-    except NotWritableError as error:
+    except (NotWritableError, BusyError, FileLostError) as error:
         raise NotStoredError(result, error) from error
     return load_run(campaign, number)
 

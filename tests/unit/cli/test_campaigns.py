@@ -11,6 +11,7 @@ import pytest
 from campaign_making import SmallDisk, do_next
 
 from crowdclust_app.services.campaign.campaigns import Campaign
+from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.clusters.categories import move, read_categories, rename
 from crowdclust_app.services.fits.run_store import load_run
 
@@ -231,3 +232,16 @@ def test_what_cannot_be_written_is_exported_and_fitted_elsewhere(
         assert path.read_bytes() == before
     assert (tmp_path / "fitted/clusters.csv").is_file()
     assert run("check", path).code == 0
+
+
+def test_a_backup_is_a_whole_campaign_and_overwrites_nothing(run, campaign: Path, tmp_path: Path) -> None:
+    done = run("backup", campaign, "--out", tmp_path / "copy")
+    assert done.code == 0, done.err
+    copy = tmp_path / "copy.crowdclust"
+    assert done.out.strip() == f"Wrote {copy}"
+    assert check_campaign(copy).ok
+    again = run("backup", campaign, "--out", copy)
+    assert (again.code, "already something of this name" in again.err) == (2, True)
+    dated = run("backup", campaign, "--json")
+    assert Path(json.loads(dated.out)["backup"]).parent == campaign.parent
+    assert run("backup", tmp_path / "none.crowdclust").code == 2

@@ -210,7 +210,8 @@ def test_killed_while_migrating(make_campaign: MakeCampaign) -> None:
     do_next(campaign, campaign.add_worker("Ann"))
     campaign.close()
     script = f"""
-    from crowdclust_app.storage import migrations, schema
+    from crowdclust_app.storage import migrations, probe, schema
+    probe.layout_problem = lambda _: "the table big is missing"
     def step(connection):
         connection.execute("DROP TABLE truth")
         connection.execute("PRAGMA cache_spill = 1")

@@ -12,7 +12,7 @@ from campaign_making import MakeCampaign, do_next
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.services.campaign.campaigns import Campaign
 from crowdclust_app.services.campaign.responses import read_responses
-from crowdclust_app.storage import migrations, schema
+from crowdclust_app.storage import migrations, probe, schema
 
 OLD = schema.SCHEMA_VERSION
 
@@ -27,6 +27,11 @@ def add_table(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO remarks SELECT number, number FROM workers")
 
 
+def of_a_later_program(connection: sqlite3.Connection) -> str | None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return None if version == schema.SCHEMA_VERSION else "the table remarks is missing"
+
+
 @pytest.fixture
 def old_file(make_campaign: MakeCampaign, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A campaign of today, while the program is two versions further."""
@@ -36,6 +41,7 @@ def old_file(make_campaign: MakeCampaign, monkeypatch: pytest.MonkeyPatch) -> Pa
     campaign.close()
     monkeypatch.setattr(schema, "SCHEMA_VERSION", OLD + 2)
     monkeypatch.setattr(migrations, "STEPS", {OLD: rename_workers, OLD + 1: add_table})
+    monkeypatch.setattr(probe, "layout_problem", of_a_later_program)
     return campaign.path
 
 

@@ -53,7 +53,7 @@ def test_a_file_is_what_it_should_be(make_campaign: MakeCampaign) -> None:
     campaign = make_campaign()
     with campaign.database.read() as connection:
         for pragma, value in (
-            ("journal_mode", "wal"),
+            ("journal_mode", "truncate"),
             ("synchronous", 2),
             ("foreign_keys", 1),
             ("recursive_triggers", 1),
@@ -114,6 +114,7 @@ def test_a_newer_version_that_is_only_in_the_log_is_refused_too(make_campaign: M
     copy = tmp_path / "killed" / "x.crowdclust"
     copy.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
         shutil.copy(path, copy)
@@ -297,6 +298,7 @@ def test_an_older_campaign_cannot_be_read_alone(make_campaign: MakeCampaign) -> 
     path = closed_campaign(make_campaign)
     with closing(sqlite3.connect(path)) as plain:
         plain.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION - 1}")
+        plain.execute("DROP VIEW standing_decisions")
     before = listing(path.parent)
     with pytest.raises(UserError, match=r"made by an older Crowdclust .*copy it to a folder that can be written"):
         Campaign.open(path, read_only=True)

@@ -12,7 +12,7 @@ from crowdclust_app.domain.errors import Cancelled, UserError
 from crowdclust_app.services.annotate import annotation
 from crowdclust_app.services.campaign.checking import check_campaign
 from crowdclust_app.services.progress_report import ProgressReport
-from crowdclust_app.storage import schema
+from crowdclust_app.storage import probe, schema
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said(path: Path, statement: str, found: str) -> None:
 def test_a_missing_rule_is_said(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TRIGGER events_no_update")
-    assert check_campaign(path).problems == ("The rule events_no_update that protects the answers is missing.",)
+    assert check_campaign(path).problems == ("The campaign file is damaged (the rule events_no_update is missing).",)
 
 
 def test_images_are_looked_for(path: Path) -> None:
@@ -122,6 +122,7 @@ def test_damage_that_only_the_full_check_meets_is_a_problem(path: Path, monkeypa
 
 def test_an_older_file_is_not_migrated_by_a_check(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
+    monkeypatch.setattr(probe, "layout_problem", lambda _: "the table remarks is missing")
     assert "older format" in check_campaign(path).problems[0]
 
 

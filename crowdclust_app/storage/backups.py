@@ -1,0 +1,147 @@
+"""Copies of a campaign file: those that a person asks for, those made at closing, and rescued ones.
+
+A file that is deleted or replaced while it is open is still there for who has it open. It is copied to a folder of the
+person's then, and when an older state of the same campaign is opened later, what it lacks comes back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from crowdclust_app.storage.failures import said_plainly
+from crowdclust_app.storage.files import publish, remove_temporary, temporary_beside
+from crowdclust_app.storage.identity import FileIdentity
+from crowdclust_app.storage.probe import file_uri, reading
+
+KEPT, KEPT_DAYS = 10, 30
+# What is only ever added to; a file that has all of an other's rows of these is as new or newer.
+_HISTORY = ("events", "responses", "response_items", "flags", "runs", "decisions", "question_events", "workers")
+_STAMP = "%Y%m%dT%H%M%S%f"
+
+
+def back_up(path: Path, target: Path) -> None:
+    """Copy a campaign, whole, whoever else works on it; `target` is replaced."""
+    part = temporary_beside(target)
+    try:
+        with (
+            reading(path) as source,
+            said_plainly(target),
+            closing(sqlite3.connect(file_uri(part, "rwc"), uri=True)) as copy,
+        ):
+            source.backup(copy)
+        with said_plainly(target):
+            publish(part, target)
+    finally:
+        remove_temporary(part)
+
+
+def back_up_at_closing(path: Path, folder: Path) -> None:
+    """Keep a dated copy, the newest ten and one a day for a month."""
+    created = _created(path)
+    if created is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    back_up(path, folder / f"{_prefix(path, created)}{datetime.now(UTC).strftime(_STAMP)}.crowdclust")
+    for old in _superfluous(list(backups_of(path, folder))):
+        with suppress(OSError):
+            old.unlink()
+
+
+def backups_of(path: Path, folder: Path) -> Iterator[Path]:
+    """The dated copies of a campaign, the oldest first."""
+    created = _created(path)
+    if created is not None and folder.is_dir():
+        yield from sorted(folder.glob(f"*{_digest(created)}-*.crowdclust"), key=_stamp_of)
+
+
+def save_lost(identity: FileIdentity, folder: Path) -> Path | None:
+    """Copy a file that has no name any more; None where its name or content are elsewhere, or it cannot be copied."""
+    if not identity.nameless():
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = temporary_beside(folder / identity.path.name)
+        try:
+            identity.copy_to(part)
+            created = _created(part)
+            if created is None:
+                return None
+            final = folder / f"{_prefix(identity.path, created)}{datetime.now(UTC).strftime(_STAMP)}.crowdclust"
+            publish(part, final)
+        finally:
+            remove_temporary(part)
+    except OSError:
+        return None
+    return final
+
+
+def bring_back(path: Path, folder: Path) -> tuple[str, ...]:
+    """Restore what a rescued copy has and the file, an older state of the same campaign, lacks.
+
+    Returns
+    -------
+    tuple of str
+        A sentence for what was restored, or for a copy that has other answers than the file.
+    """
+    said = []
+    for rescued in reversed(list(backups_of(path, folder))):
+        lacking, own = _difference(rescued, path), _difference(path, rescued)
+        if lacking and not own:
+            with (
+                said_plainly(path),
+                closing(sqlite3.connect(file_uri(rescued, "ro"), uri=True)) as source,
+                closing(sqlite3.connect(file_uri(path, "rw"), uri=True, timeout=20)) as target,
+            ):
+                source.backup(target)
+            said.append(f"{path.name} was older than when it was open last; {lacking:,} rows of it are back.")
+        elif lacking:
+            said.append(f"{rescued} has answers that {path.name} lacks, and the other way round; both were kept.")
+            continue
+        rescued.rename(rescued.with_suffix(".restored"))
+    return tuple(said)
+
+
+def _difference(first: Path, second: Path) -> int:
+    """How many rows of history one file has and another has not."""
+    with reading(first) as connection:
+        connection.execute("ATTACH DATABASE ? AS other", (file_uri(second, "ro"),))
+        counts = (
+            connection.execute(
+                f"SELECT count(*) FROM (SELECT * FROM main.{table} EXCEPT SELECT * FROM other.{table})"
+            ).fetchone()[0]
+            for table in _HISTORY
+        )
+        return sum(counts)
+
+
+def _created(path: Path) -> str | None:
+    """When the campaign of a file was made, by which its copies are known; None when it cannot be told."""
+    try:
+        with closing(sqlite3.connect(file_uri(path, "ro"), uri=True)) as connection:
+            return str(connection.execute("SELECT created_at FROM campaign").fetchone()[0])
+    except (sqlite3.Error, TypeError):
+        return None
+
+
+def _digest(created: str) -> str:
+    return hashlib.sha256(created.encode()).hexdigest()[:12]
+
+
+def _prefix(path: Path, created: str) -> str:
+    return f"{path.stem}-{_digest(created)}-"
+
+
+def _stamp_of(path: Path) -> str:
+    return path.stem.rpartition("-")[2]
+
+
+def _superfluous(copies: list[Path]) -> list[Path]:
+    """Of copies, the oldest first, those beyond the newest ten and the last of each day of a month."""
+    since = (datetime.now(UTC) - timedelta(days=KEPT_DAYS)).strftime(_STAMP)
+    last_of_day = {_stamp_of(copy)[:8]: copy for copy in copies if _stamp_of(copy) >= since}
+    return [copy for copy in copies[:-KEPT] if last_of_day.get(_stamp_of(copy)[:8]) != copy]
