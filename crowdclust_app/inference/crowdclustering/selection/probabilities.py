@@ -23,7 +23,10 @@ ERRORS_OF_DRAW = 1.0
 # No item's own cluster has less than this.
 LEAST_CHANCE = 1e-6
 # What the square of the number of workers who sorted an item is held against: one worker makes nothing certain.
-SHRINKAGE = 0.6
+SHRINKAGE = 0.3
+# Two items of a collection go together about so often before anything is known. A worker who puts more together may
+# take several kinds for one.
+USUAL_RATE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +37,23 @@ class PlausiblePartition:
     ----------
     memberships : ndarray of shape (n, K)
         Probability of each of its clusters for each item.
-    rates, lifts : ndarray of shape (K,)
-        How often the crowd puts two items of one of them together; how far that is above the rate of any two items, as
-        a share of what it can be.
+    rates : ndarray of shape (K,)
+        How often the crowd puts two items of one of them together.
+    of_any
+        How often it puts any two items together.
     """
 
     memberships: Floats
     rates: Floats
-    lifts: Floats
+    of_any: float
+
+    def together(self, sorters: Floats) -> Floats:
+        """How surely two items of a cluster go together that were sorted by so many workers each; (n, K)."""
+        n = sorters[:, None]
+        lifts = np.maximum(self.rates - self.of_any, 0.0) / max(1.0 - self.of_any, 1e-9)
+        told_apart = np.maximum(self.rates, 1.0 - (1.0 - lifts) ** n)
+        coarse = min(1.0, USUAL_RATE / max(self.of_any, 1e-9)) ** (1.0 / np.maximum(n, 1.0))
+        return np.asarray(told_apart * coarse * n**2 / (n**2 + SHRINKAGE))
 
 
 def draw_partitions(
@@ -78,11 +90,9 @@ def draw_partitions(
 def _draw(answers: Answers, fit: DecisionFit, check: Callable[[], None]) -> PlausiblePartition:
     fit = tidied(answers, refined(answers, fit, check, ROUNDS), check)
     shown, joined, _ = weighted_pairs(answers, fit.partition, np.zeros_like(fit.workers))
-    of_any = float(joined.sum() / shown.sum())
-    lifts = np.maximum(fit.rates_within - of_any, 0.0) / max(1.0 - of_any, 1e-9)
     # the partition varies with the weights; what is known of an item beside it are all answers as they are
     as_given = replace(answers, weight=np.ones(answers.size))
-    return PlausiblePartition(memberships_of(fit, as_given), fit.rates_within, lifts)
+    return PlausiblePartition(memberships_of(fit, as_given), fit.rates_within, float(joined.sum() / shown.sum()))
 
 
 def memberships_of(fit: DecisionFit, answers: Answers) -> Floats:
@@ -97,7 +107,8 @@ def chance_with_clusters(draws: list[PlausiblePartition], partition: Ints, sorte
 
     Two items go together in a draw where both are in one of its clusters, and then as often as the crowd puts such
     items together, or as one of the `n` workers who sorted the item tells them from any two items, whichever is more.
-    What few workers sorted is shrunk, by `n^2 / (n^2 + 0.6)`, as set on simulated campaigns.
+    What few workers sorted is shrunk, by `n^2 / (n^2 + 0.3)` and, where they put any two items together more often
+    than 1/4, by the `n`-th root of 1/4 over that rate, as set on simulated campaigns.
 
     Parameters
     ----------
@@ -120,14 +131,13 @@ def chance_with_clusters(draws: list[PlausiblePartition], partition: Ints, sorte
     own = (np.arange(n), partition)
     sums = np.zeros((n, K))
     for draw in draws:
-        told_apart = 1.0 - (1.0 - draw.lifts) ** sorters[:, None]
-        together = draw.memberships * np.maximum(draw.rates, told_apart)
+        together = draw.memberships * draw.together(sorters)
         sums += together @ (draw.memberships.T @ member)
         # an item is no partner of itself
         sums[own] -= (together * draw.memberships).sum(axis=1)
     chance = sums / len(draws) / np.maximum(sizes - member, 1.0)
     known = sorters**2 / (sorters**2 + SHRINKAGE)
-    chance = np.clip(chance * known[:, None], 0.0, 1.0)
+    chance = np.clip(chance, 0.0, 1.0)
     alone = sizes[partition] == 1.0
     # of an item with itself nothing is known
     chance[own] = np.where(alone, 0.0, chance[own])

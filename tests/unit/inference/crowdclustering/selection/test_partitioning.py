@@ -182,7 +182,7 @@ def test_edge_cases_have_clusters_and_probabilities(case: str, wanted: Any) -> N
     assert (q >= 0).all()
     assert (q.sum(axis=1) <= 1 + 1e-9).all()
     np.testing.assert_array_equal(model.labels_, 1 + q.argmax(axis=1))
-    assert q.max() < 0.97
+    assert q.max() < 0.98
     if case in ("one response", "one response of two items"):
         assert q.max() <= 0.9
         assert model.too_little_
@@ -192,7 +192,7 @@ def test_edge_cases_have_clusters_and_probabilities(case: str, wanted: Any) -> N
         assert model.too_little_
 
 
-@pytest.mark.parametrize("people", [4, 6])
+@pytest.mark.parametrize("people", [2, 4, 6, 10])
 def test_people_who_disagree_about_one_card_leave_it_at_a_half(people: int) -> None:
     rows = []
     for worker in range(people):
@@ -348,7 +348,7 @@ def test_likeness_of_partitions_is_the_adjusted_rand_index() -> None:
 def test_chances_are_means_over_pairs() -> None:
     random = np.random.default_rng(2)
     draws = [
-        PlausiblePartition(random.dirichlet(np.ones(k), 9), random.uniform(0.5, 0.9, k), random.uniform(0.1, 0.5, k))
+        PlausiblePartition(random.dirichlet(np.ones(k), 9), random.uniform(0.5, 0.9, k), random.uniform(0.1, 0.5))
         for k in (2, 3, 4)
     ]
     partition, sorters = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2]), random.integers(1, 6, 9).astype(float)
@@ -356,16 +356,19 @@ def test_chances_are_means_over_pairs() -> None:
     for item in range(8):
         mates = np.flatnonzero((partition == partition[item]) & (np.arange(9) != item))
         n = sorters[item]
-        one_puts = [np.maximum(d.rates, 1 - (1 - d.lifts) ** n) for d in draws]
+        one_puts = [
+            np.maximum(d.rates, 1 - ((1 - d.rates) / (1 - d.of_any)) ** n) * min(1, 0.25 / d.of_any) ** (1 / n)
+            for d in draws
+        ]
         together = [
             np.mean([(d.memberships[item] * d.memberships[j] * p).sum() for d, p in zip(draws, one_puts, strict=True)])
             for j in mates
         ]
-        assert found[item, partition[item]] == pytest.approx(np.mean(together) * n**2 / (n**2 + 0.6))
+        assert found[item, partition[item]] == pytest.approx(np.mean(together) * n**2 / (n**2 + 0.3))
     np.testing.assert_array_equal(found.argmax(axis=1), partition)
     assert (found.sum(axis=1) <= 1 + 1e-12).all()
     # alone in its cluster, and known of few
-    assert found[8, 2] <= sorters[8] / (sorters[8] + 0.25)
+    assert found[8, 2] <= sorters[8] ** 2 / (sorters[8] ** 2 + 0.3)
 
 
 def read(name: str) -> tuple[ResponseTable, dict[str, str]]:
