@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.cluster.vq import vq
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import squareform
@@ -45,6 +47,8 @@ class Candidates:
         Which row of `points` each seen item has; None where each has its own.
     n_items
         Items `n`, seen or not.
+    counts
+        How often each two seen items were shown, and put, together; None where they are too many.
     """
 
     seen: Ints
@@ -52,6 +56,7 @@ class Candidates:
     points: Floats
     cells: Ints | None
     n_items: int
+    counts: PairCounts | None
 
     def cuts(self, K: int) -> list[Ints]:
         """Partitions into at most `K` clusters: average linkage, and Ward's on as many eigenvectors less one."""
@@ -64,6 +69,17 @@ class Candidates:
         points = self._leading(K)
         label = kmeans(points, min(K, len(points)), 1, int(np.random.default_rng([seed, nth]).integers(2**31)))
         return self._spread(label if self.cells is None else label[self.cells])
+
+    def halves(self, items: Ints) -> NDArray[np.bool_]:
+        """Which of these items are on one side of them: by the leading eigenvector of their pairs among themselves."""
+        places = np.searchsorted(self.seen, items)
+        if self.counts is None:
+            points = self.points[places if self.cells is None else self.cells[places]]
+            points = points - points.mean(axis=0)
+            return np.asarray(points @ np.linalg.svd(points, full_matrices=False)[2][0] > 0.0)
+        shown, joined = (matrix[np.ix_(places, places)] for matrix in self.counts)
+        operator, _ = _operator(shown, joined)
+        return np.asarray(_leading_eigenvector(operator) > 0.0)
 
     def _leading(self, K: int) -> Floats:
         return self.points[:, -max(2, min(K - 1, EIGENVECTORS)) :]
@@ -85,11 +101,9 @@ def candidates_of(answers: Answers, counts: PairCounts | None) -> Candidates:
     if counts is None:
         return _sparse_candidates(answers, seen)
     shown, joined = (matrix[np.ix_(seen, seen)] for matrix in counts)
-    chance = float(joined.sum() / max(shown.sum(), 1.0))
+    operator, chance = _operator(shown, joined)
     distance = 1.0 - (joined + PRIOR_PAIRS * chance) / (shown + PRIOR_PAIRS)
     np.fill_diagonal(distance, 0.0)
-    scale = _scale(shown.sum(axis=1))
-    operator = (joined - chance * shown) * scale[:, None] * scale
     n = len(seen)
     many = min(EIGENVECTORS, n - 1)
     if n <= FEW_ITEMS:
@@ -97,11 +111,26 @@ def candidates_of(answers: Answers, counts: PairCounts | None) -> Candidates:
         points = _scaled(values[-many:], vectors[:, -many:])
     else:
         points = _leading_eigenvectors(operator, n)
-    return Candidates(seen, linkage(squareform(distance, checks=False), "average"), points, None, answers.n_items)
+    tree = linkage(squareform(distance, checks=False), "average")
+    return Candidates(seen, tree, points, None, answers.n_items, (shown, joined))
+
+
+def _operator(shown: Floats, joined: Floats) -> tuple[Floats, float]:
+    """How much more often items are together than the mean, scaled by how often they were shown; and that mean."""
+    chance = float(joined.sum() / max(shown.sum(), 1.0))
+    scale = _scale(shown.sum(axis=1))
+    return (joined - chance * shown) * scale[:, None] * scale, chance
+
+
+def _leading_eigenvector(operator: Floats) -> Floats:
+    n = len(operator)
+    if n <= FEW_ITEMS:
+        return np.asarray(eigh(operator, subset_by_index=(n - 1, n - 1))[1][:, 0])
+    return np.asarray(eigsh(operator, k=1, which="LA", v0=np.ones(n), tol=1e-2)[1][:, 0])
 
 
 def _scale(degree: Floats) -> Floats:
-    return np.asarray(1.0 / np.sqrt(degree + ADDED_DEGREE * degree.mean()))
+    return np.asarray(1.0 / np.sqrt(np.maximum(degree + ADDED_DEGREE * degree.mean(), 1e-9)))
 
 
 def _scaled(values: Floats, vectors: Floats) -> Floats:
@@ -140,4 +169,4 @@ def _sparse_candidates(answers: Answers, seen: Ints) -> Candidates:
         cells = np.unique(vq(points, centres)[0], return_inverse=True)[1].astype(np.int64)
         sums = np.stack([np.bincount(cells, column) for column in points.T], axis=1)
         centres = sums / np.bincount(cells)[:, None]
-    return Candidates(seen, None, centres, cells, answers.n_items)
+    return Candidates(seen, None, centres, cells, answers.n_items, None)

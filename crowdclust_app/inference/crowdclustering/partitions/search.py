@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
@@ -12,11 +13,13 @@ from crowdclust_app.inference.crowdclustering.partitions.answers import Answers,
 from crowdclust_app.inference.crowdclustering.partitions.candidates import Candidates
 from crowdclust_app.inference.crowdclustering.partitions.decision_model import DecisionFit, weighted_pairs
 
-ROUNDS, ROUNDS_AFTER_MERGING = 12, 2
+ROUNDS, ROUNDS_AFTER_MERGING, ROUNDS_AFTER_DIVIDING = 12, 2, 3
 # Merges that are tried in full, of those that cost their items least.
 TRIED_MERGES = 3
-# So many paths begin from cuts: at the top, and at half of it.
-LEVELS = 2
+# Paths begin from cuts at the top, and at numbers smaller by this factor each: a tree is cut well near the right one.
+NEXT_LEVEL = 0.5
+# Of so few items trees tell enough, and a likelier partition is no better.
+FEW_ITEMS = 24
 # Two log-likelihoods that differ by less than this share are of the same partition.
 SAME = 1e-6
 # Clusters of so few items are held against larger ones once more.
@@ -93,10 +96,10 @@ def merge_down(answers: Answers, cut: Ints, found: FitsByNumber, lowest: int, ch
     fit, evidence = _refined(answers, DecisionFit.before(answers, cut), check, ROUNDS)
     while True:
         known = found.get(fit.n_clusters)
-        if known is not None and abs(known.loglik - fit.loglik) < SAME * abs(fit.loglik):
+        # another path is better from here on
+        if known is not None and fit.loglik - known.loglik < SAME * abs(fit.loglik):
             return
-        if known is None or fit.loglik > known.loglik:
-            found[fit.n_clusters] = fit
+        found[fit.n_clusters] = fit
         if fit.n_clusters <= lowest:
             return
         fit, evidence = _refined(answers, merged(answers, fit, evidence), check, ROUNDS_AFTER_MERGING)
@@ -107,12 +110,64 @@ def partitions_by_number(
 ) -> FitsByNumber:
     """The likeliest partition found of every number of clusters from `lowest` up to about `top`."""
     found: FitsByNumber = {}
-    levels = {max(2, round(top / 2**halving)) for halving in range(LEVELS)} & set(range(lowest, top + 1))
-    for level in sorted(levels, reverse=True) or [top]:
+    if len(candidates.seen) > FEW_ITEMS:
+        _divide(answers, candidates, found, top, lowest, check)
+    for level in _levels(top, lowest):
         for cut in candidates.cuts(level):
             check()
             merge_down(answers, cut, found, lowest, check)
     return found
+
+
+def _divide(answers: Answers, candidates: Candidates, found: FitsByNumber, top: int, lowest: int, check: Check) -> None:
+    """Divide step by step, from one cluster, the one that this makes likeliest; then merge again."""
+    fit = DecisionFit.before(answers, np.where(answers.shown, 0, -1)).settled(answers)
+    found[1] = fit
+    # by its members: how much likelier dividing a cluster makes the decisions, and into what
+    tried: dict[bytes, tuple[float, NDArray[np.bool_]]] = {}
+    while fit.n_clusters < top:
+        base = float(fit.scores(answers)[0] @ answers.weight)
+        best: tuple[float, Ints, bytes] | None = None
+        for k in range(fit.n_clusters):
+            check()
+            items = np.flatnonzero(fit.partition == k)
+            name = items.tobytes()
+            if len(items) > 1 and name not in tried:
+                half = candidates.halves(items)
+                gain = -np.inf
+                if half.any() and not half.all():
+                    divided = _with_half(fit, items, half)
+                    gain = float(fit.with_partition(answers, divided).scores(answers)[0] @ answers.weight) - base
+                tried[name] = gain, half
+            gain, half = tried.get(name, (-np.inf, items > 0))
+            if gain > 0.0 and (best is None or gain > best[0]):
+                best = gain, _with_half(fit, items, half), name
+        if best is None:
+            break
+        fresh, _ = _refined(answers, fit.with_partition(answers, best[1]), check, ROUNDS_AFTER_DIVIDING)
+        if fresh.n_clusters <= fit.n_clusters:
+            tried[best[2]] = -np.inf, tried[best[2]][1]
+            continue
+        fit = fresh
+        if fit.n_clusters not in found or fit.loglik > found[fit.n_clusters].loglik:
+            found[fit.n_clusters] = fit
+    if fit.n_clusters > lowest:
+        found.pop(fit.n_clusters, None)
+        merge_down(answers, fit.partition, found, lowest, check)
+
+
+def _with_half(fit: DecisionFit, items: Ints, half: NDArray[np.bool_]) -> Ints:
+    divided = fit.partition.copy()
+    divided[items[half]] = fit.n_clusters
+    return divided
+
+
+def _levels(top: int, lowest: int) -> list[int]:
+    """Numbers at which paths begin, the largest first."""
+    levels = [top]
+    while (below := int(NEXT_LEVEL * levels[-1])) >= max(lowest, 2):
+        levels.append(below)
+    return levels
 
 
 def improve_by_starts(
