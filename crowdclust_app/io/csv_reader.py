@@ -404,6 +404,8 @@ class TableText:
 def _read(path: Path) -> bytes:
     """Read a file that should be text; say what else it is when it is not."""
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UserError("this is a pipe or a device, not a file", where=str(path), todo="name a CSV file")
         data = path.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError):

@@ -101,8 +101,6 @@ def bring_back(path: Path, folder: Path) -> tuple[str, ...]:
             said.append(f"{path.name} was older than when it was open last; {lacking:,} rows of it are back.")
         elif lacking:
             said.append(f"{rescued} has answers that {path.name} lacks, and the other way round; both were kept.")
-            continue
-        rescued.rename(rescued.with_suffix(".restored"))
     return tuple(said)
 
 

@@ -11,6 +11,7 @@ from crowdclust_app.services.campaign.image_root import find_root, sample_of
 from crowdclust_app.services.fits.run_store import unpack
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 from crowdclust_app.storage.checks import look
+from crowdclust_app.storage.logs import settle
 from crowdclust_app.storage.probe import reading
 
 
@@ -31,7 +32,9 @@ class CheckReport:
 
 
 def check_campaign(path: Path, progress: Progress | None = None, cancel: CancelToken | None = None) -> CheckReport:
-    """Check a campaign file without changing it; its images are looked for and their sizes compared.
+    """Check a campaign file; its images are looked for and their sizes compared.
+
+    The file is not changed, but for what a killed program left half done, which is undone.
 
     Raises
     ------
@@ -41,6 +44,7 @@ def check_campaign(path: Path, progress: Progress | None = None, cancel: CancelT
     real = path.resolve()
     if progress:
         progress(ProgressReport(0, None, "Checking the file"))
+    settle(real)
     verdict = look(real)
     found = list(verdict.problems)
     if verdict.readable:

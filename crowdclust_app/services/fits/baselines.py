@@ -196,5 +196,5 @@ def _sentences(table: ResponseTable, settings: FitSettings, result: FitResult, c
         sentences.append(f"It used {found} of them.")
     if result.converged is False:
         sentences.append(f"The factorisation had not come to rest after {result.n_iterations} iterations.")
-    sentences.extend(design_sentences(table))
+    sentences.extend(design_sentences(table, result.labels))
     return sentences

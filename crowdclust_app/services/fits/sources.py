@@ -52,6 +52,8 @@ def is_campaign(path: Path) -> bool:
     if path.suffix.lower() == FILE_SUFFIX:
         return True
     try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
         with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:

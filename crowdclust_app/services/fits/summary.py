@@ -188,24 +188,37 @@ def verdicts(
     sentences.append(choice_sentence(settings, heldout, result.means.shape[1]))
     if found > 1:
         sentences.append(lost_clusters_sentence(settings, heldout, found))
-    sentences.extend(design_sentences(table))
+    sentences.extend(design_sentences(table, result.labels))
     weight = settings["label_weight"] if diagnostics.label_weight is None else diagnostics.label_weight
     sentences.append(label_weight_sentence(1.0 if weight == "auto" else weight))
     sentences.extend(worker_sentences(table, result.labels))
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def design_sentences(table: ResponseTable) -> tuple[str, ...]:
-    """What the responses cannot answer, whatever the method: parts that nothing joins, items never shown."""
-    labels = component_labels(table.n_items, table.response_ptr, table.items)
-    sentences = list(design_warnings(labels, table.times_shown, table.n_items, todo="let some HITs join the parts"))
+def design_sentences(table: ResponseTable, labels: NDArray[np.int64]) -> tuple[str, ...]:
+    """What the responses cannot answer, whatever the method: parts that nothing joins, items never shown.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (N,)
+        Cluster of each item, 0 for none.
+    """
+    joined = component_labels(table.n_items, table.response_ptr, table.items)
+    sentences = list(design_warnings(joined, table.times_shown, table.n_items, todo="let some HITs join the parts"))
     parts = parts_of(table)
     if parts.max(initial=-1) > 0:
         small = np.flatnonzero(parts > 0)
         small = small[np.argsort(-parts[small], kind="stable")]
         names = ", ".join(table.item_names[item] for item in small[:_NAMES])
         more = f" and {len(small) - _NAMES:,} more" if len(small) > _NAMES else ""
-        sentences.insert(1, f"Outside the largest part are {names}{more}; no cluster spans two parts.")
+        known = (labels > 0) & (parts >= 0)
+        spans = len(np.unique(np.stack([labels, parts])[:, known], axis=1).T) > len(np.unique(labels[known]))
+        what = (
+            "clusters span the parts, though nothing says how they belong together"
+            if spans
+            else "no cluster spans two parts"
+        )
+        sentences.insert(1, f"Outside the largest part are {names}{more}; {what}.")
     return tuple(sentences)
 
 

@@ -64,6 +64,8 @@ BY_WORKER = (
     "confusion_bound_",
 )
 DEFAULTS = FitSettings()
+# With "auto" and clusters from decisions.
+LABEL_WEIGHT = 0.5
 
 
 class Crowdclustering(ClusterEstimator):
@@ -89,8 +91,8 @@ class Crowdclustering(ClusterEstimator):
         4 and 6.
     label_weight : "auto" or float
         `kappa` in (0, 1]: how much a pair label counts. 1 is the paper; labels of one HIT are not independent, and
-        less is better where placements are noisy. "auto": 2 over the mean number of items in a response, since `M`
-        decisions give `M (M - 1) / 2` labels; with the bound what predicts held-out responses best.
+        less is better where placements are noisy. "auto": 0.5, since clusters do not depend on it and with less the
+        positions of small campaigns fall together; with the bound what predicts held-out responses best.
     worker_prior : "shared" or "independent"
         "shared": mean and variance of the workers' prior are learnt from all of them; "independent": the paper's.
         With `consensus` there is one worker and it is always independent.
@@ -310,7 +312,7 @@ class Crowdclustering(ClusterEstimator):
                 settings = replace(settings, label_weight=heldout.label_weight)
         else:
             if asked.label_weight == AUTO:
-                settings = replace(settings, label_weight=decisions_a_label(labels))
+                settings = replace(settings, label_weight=LABEL_WEIGHT)
             clusters = self._find_clusters(order.table, settings, began, progress, parallel)
             heldout = heldout_of(clusters, settings, order.table.n_workers)
             settings = replace(settings, n_clusters=clusters.n_clusters)
@@ -454,8 +456,3 @@ def _still_rising(iterations: int, settings: ResolvedSettings) -> str:
         # items stay in their clusters then, only positions and workers move
         text += "; the clusters are settled, but the workers' figures can still change a little"
     return text
-
-
-def decisions_a_label(labels: PairLabelData) -> float:
-    """Decisions in one pair label of a response of the mean size: `M` items give `M (M - 1) / 2` labels."""
-    return min(1.0, 2.0 / float(labels.sizes.mean()))

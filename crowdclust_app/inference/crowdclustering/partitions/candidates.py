@@ -23,6 +23,8 @@ PRIOR_PAIRS = 0.5
 # Share of the mean number of pairs that is added to an item's own, so that rarely shown items do not stand out.
 ADDED_DEGREE = 0.2
 EIGENVECTORS = 24
+# Times that two items are shown together on average where their own share says something.
+OFTEN = 1.0
 # Up to so many items all eigenvectors are computed, and up to so many pairs of items are kept in a matrix.
 FEW_ITEMS, DENSE_ITEMS = 120, 3000
 # Beyond that, trees are over so many cells of neighbouring items.
@@ -57,6 +59,12 @@ class Candidates:
     cells: Ints | None
     n_items: int
     counts: PairCounts | None
+
+    def number_together(self) -> int:
+        """Clusters in which most pairs are together more often than not; 1 where pairs are too many or too rare."""
+        if self.average is None or self.counts is None or self.counts[0].mean() < OFTEN:
+            return 1
+        return int(fcluster(self.average, 0.5, "distance").max())
 
     def cuts(self, K: int) -> list[Ints]:
         """Partitions into at most `K` clusters: average linkage, and Ward's on as many eigenvectors less one."""

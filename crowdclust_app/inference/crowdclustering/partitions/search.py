@@ -239,7 +239,7 @@ def _singled(answers: Answers, fit: DecisionFit) -> DecisionFit:
     own = within / np.maximum(np.diag(shown), 1e-9)
     others = (all_joined - within) / np.maximum(all_shown - np.diag(shown), 1e-9)
     chance = all_joined.sum() / all_shown.sum()
-    apart = (own < SHARE_OF_CHANCE * chance) & (own <= TIMES_OTHERS * others) & (fit.sizes > 1)
+    apart = (own <= SHARE_OF_CHANCE * chance) & (own <= TIMES_OTHERS * others) & (fit.sizes > 1)
     if not apart.any():
         return fit
     loose = (fit.partition >= 0) & apart[fit.partition]

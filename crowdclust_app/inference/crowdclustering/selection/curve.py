@@ -25,6 +25,8 @@ ODD_RESPONSES = 0.05
 # Clusters from which merging begins. It begins from more, as far as `MOST_CLUSTERS`, while the number that would be
 # chosen is above this share of them.
 FIRST_TOP, ROOM, RAISE, MOST_CLUSTERS = 20, 0.6, 1.8, 500
+# It begins from more where that many clusters are plain to see, up to this many.
+FARTHEST_FIRST_TOP = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,11 @@ def held_out_curve(
         return None
     counts = pair_counts(answers)
     most = max(1, answers.n_items // 2)
-    top = min(FIRST_TOP, most) if wanted is None else min(top_for(wanted), answers.n_items)
+    if wanted is None:
+        near = min(candidates_of(answers, counts).number_together() + 4, FARTHEST_FIRST_TOP)
+        top = min(max(FIRST_TOP, near), most)
+    else:
+        top = min(top_for(wanted), answers.n_items)
     done: list[_Fold] = []
     while len(done) < n_folds:
         arguments = [

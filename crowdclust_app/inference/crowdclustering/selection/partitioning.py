@@ -160,7 +160,9 @@ def _part(
         fit = DecisionFit.before(answers, as_grouped(answers)).settled(answers)
         return PartOfDesign(answers, items, None, {fit.n_clusters: fit}, fit)
     candidates = candidates_of(answers, pair_counts(answers))
-    K = curve.chosen() if curve is not None and wanted is None else min(wanted or 1, len(items))
+    K = min(wanted or usual_number_of_groups(answers), len(items))
+    if curve is not None and wanted is None:
+        K = curve.chosen()
     top = max(min(top_for(K), len(items)), curve.numbers[-1] if curve is not None else 1)
     fits = partitions_by_number(answers, candidates, top, check)
     improve_by_starts(answers, candidates, fits, K, range(2, n_starts + 1), seed, check)
@@ -168,6 +170,12 @@ def _part(
         return PartOfDesign(answers, items, curve, fits, tidied(answers, nearest_number(fits, K), check))
     fits[K] = best_of_number(answers, candidates, fits, K, check)
     return PartOfDesign(answers, items, curve, {K: fits[K]}, fits[K])
+
+
+def usual_number_of_groups(answers: Answers) -> int:
+    """Groups of the median response, which is all there is to go by where nothing can be held out."""
+    starts = answers.ptr[:-1]
+    return int(np.median(np.maximum.reduceat(answers.groups, starts) + 1))
 
 
 def _shared_out(parts: list[PartOfDesign], wanted: int, work: Work) -> list[PartOfDesign]:
@@ -252,7 +260,8 @@ def _worth(answers: Answers, parts: Sequence[PartOfDesign]) -> tuple[bool, bool,
     few = float(answers.sorters()[answers.shown].mean()) < FEW_SORTERS
     sure = gain > (2.0 if few else 1.0) * SURE * math.sqrt(squares)
     missing = ENOUGH_SHOWINGS * int(answers.shown.sum()) / float(answers.sizes.mean()) - answers.size
-    too_little = answers.size < 2 or (few and not sure and missing > 0.0)
+    untold = all(part.curve is None for part in parts)
+    too_little = untold or (few and not sure and missing > 0.0)
     agreements = [part.curve.agreement(part.fit.n_clusters) if part.curve else 1.0 for part in parts]
     continuous = sure and any(map(_is_continuous, parts, agreements))
     return too_little, continuous, min(agreements), max(1, round(missing)) if too_little else 0
