@@ -51,8 +51,9 @@ class Database:
         self._rescue = rescue
         self._lost: FileLostError | None = None
         with said_plainly(path):
-            self._identity = FileIdentity(path)
+            # before the identity: whether the disk can lock is not asked of a file that this process holds
             uri = reading_uri(path) if read_only else file_uri(path, "rw")
+            self._identity = FileIdentity(path)
         self._engine = _engine(uri, _ALWAYS if read_only else _IN_USE)
         self._writing = self._engine.execution_options(crowdclust_write=True)
 
@@ -112,7 +113,10 @@ class Database:
             connection.rollback()
 
     def close(self) -> None:
-        """Close every connection, and leave no file beside the campaign."""
+        """Close every connection, and leave no file beside the campaign; one that was lost meanwhile is rescued."""
+        if not self._closed and self.written:
+            with suppress(UserError):
+                self._check_identity()
         if not self._closed and not self.read_only:
             with suppress(DBAPIError), self._engine.connect() as connection:
                 # removes the empty journal

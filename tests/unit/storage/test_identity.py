@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +24,23 @@ from crowdclust_app.services.folders import data_folder
 from crowdclust_app.storage import connection as storage_connection
 from crowdclust_app.storage.failures import FileLostError
 from crowdclust_app.storage.identity import held
+
+DENY_LOCKS = r"""
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+static int answer(int fd, int command, void *argument) {
+    if (command == F_SETLK || command == F_SETLKW) { errno = ENOLCK; return -1; }
+    return syscall(SYS_fcntl, fd, command, argument);
+}
+#define LIKE_FCNTL(name) int name(int fd, int command, ...) { \
+    va_list list; va_start(list, command); void *argument = va_arg(list, void *); va_end(list); \
+    return answer(fd, command, argument); }
+LIKE_FCNTL(fcntl)
+LIKE_FCNTL(fcntl64)
+"""
 
 
 def answers(path: Path) -> int:
@@ -78,6 +98,26 @@ def test_what_is_deleted_is_rescued_and_comes_back_in_an_older_copy(make_campaig
     with Campaign.open(campaign.path) as again:
         assert again.notes == ()
         assert len(read_responses(again)) == 4
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_what_is_lost_just_before_closing_comes_back_too(make_campaign: MakeCampaign, how: str) -> None:
+    campaign = make_campaign()
+    older = campaign.path.with_name("older")
+    shutil.copy(campaign.path, older)
+    ann = campaign.add_worker("Ann")
+    for _ in range(3):
+        do_next(campaign, ann)
+    if how == "deleted":
+        campaign.path.unlink()
+    else:
+        older.replace(campaign.path)
+    campaign.close()
+    if how == "deleted":
+        older.rename(campaign.path)
+    with Campaign.open(campaign.path) as again:
+        assert "are back" in again.notes[0]
+        assert len(read_responses(again)) == 3
 
 
 def read_rescued(path: Path) -> list[tuple[int]]:
@@ -252,3 +292,29 @@ def test_a_rule_that_was_changed_is_found(make_campaign: MakeCampaign, statement
     assert re.search("is missing|is not what this program made|that this program did not make", problem)
     with pytest.raises(UserError, match="damaged"):
         Campaign.open(campaign.path)
+
+
+def test_a_campaign_is_read_at_once_where_every_lock_is_denied(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if sys.platform != "linux" or compiler is None:
+        pytest.skip("locks are denied by a small library that is compiled for Linux")
+    source, library = tmp_path / "locks.c", tmp_path / "locks.so"
+    source.write_text(DENY_LOCKS, encoding="utf-8")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    campaign = make_campaign()
+    do_next(campaign, campaign.add_worker("Ann"))
+    campaign.close()
+    program = (
+        "import sys; from pathlib import Path; from crowdclust_app.services.campaign.campaigns import Campaign\n"
+        "from crowdclust_app.services.campaign.responses import read_responses\n"
+        "with Campaign.open_somehow(Path(sys.argv[1])) as read: print(read.read_only, len(read_responses(read)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(campaign.path)],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=15,  # SQLite would wait for 20 seconds
+        check=False,
+    )
+    assert (done.stdout.strip(), done.returncode) == ("True 1", 0), done.stderr
