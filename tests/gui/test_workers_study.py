@@ -271,6 +271,8 @@ def test_a_study_that_was_stopped_is_not_said_to_go_on(window: MainWindow) -> No
         press_button(window, "status-cancel")
         wait_until(lambda: "has stopped" in text_of(window, "groups-summary"))
     settle(window)
+    stopped = "The study of the workers has stopped; it begins again when this screen is opened."
+    assert text_of(window, "groups-summary") == stopped
 
 
 def test_what_the_clusters_would_be_without_a_worker(window: MainWindow) -> None:
