@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done; 2 something the user can mend; 1 a fault of ours; 130 interrupted.
+        0 done; 2 something the user can mend; 1 an internal error; 130 interrupted.
     """
     try:
         before = signal.signal(signal.SIGINT, _leave)

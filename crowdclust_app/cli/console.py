@@ -54,17 +54,17 @@ class Console:
         self._drawn = True
 
     def note(self, sentence: str) -> None:
-        """Say something on stderr that is not the result."""
+        """Write a note to stderr; stdout is for the result alone."""
         if not self.quiet:
             self._line(self._err, f"crowdclust: {sentence}")
 
     def notes(self, sentences: Sequence[str]) -> None:
-        """Say several such things."""
+        """Write several notes to stderr."""
         for sentence in sentences:
             self.note(sentence)
 
     def error(self, sentence: str) -> None:
-        """Say on stderr, in one line, what went wrong."""
+        """Write an error to stderr in one line."""
         self._line(self._err, f"crowdclust: {sentence}")
 
     def finish(self, summary: Mapping[str, Any], text: Sequence[str]) -> None:
@@ -95,7 +95,7 @@ class Console:
 
 
 def plain(value: Any) -> Any:
-    """A summary as JSON can say it: no tuples, no numbers that are none."""
+    """A summary as plain JSON values: lists for tuples, null for numbers that are not finite."""
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -24,7 +24,7 @@ from crowdclust_app.version import __version__
 DONE, FAULT, TO_MEND, INTERRUPTED = 0, 1, 2, 130
 
 NO_MEMORY = "there is not enough memory for this; close other programs, or use a computer with more."
-# How libraries say that they could not be loaded for want of memory.
+# Messages of libraries that could not be loaded for lack of memory.
 _SIGNS_OF_NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "could not allocate")
 
 TRACEBACK_VARIABLE = "CROWDCLUST_TRACEBACK"

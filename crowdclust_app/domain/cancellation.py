@@ -19,10 +19,10 @@ class CancelToken:
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody asked for the operation to stop."""
+        """Whether the operation is to stop."""
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raise `Cancelled` if somebody asked for the operation to stop."""
+        """Raise `Cancelled` if the operation is to stop."""
         if self._event.is_set():
             raise Cancelled("cancelled")

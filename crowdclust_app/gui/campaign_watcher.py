@@ -30,12 +30,12 @@ class CampaignWatcher(QObject):
     Parameters
     ----------
     window
-        It is not looked while nobody sees it.
+        The file is not read while it is minimised.
 
     Signals
     -------
     changed
-        Somebody else has stored something.
+        Another program has written to the file.
     ran
         The inference has run again.
     failed : exception
@@ -72,7 +72,7 @@ class CampaignWatcher(QObject):
         self.watch(None)
 
     def look(self) -> None:
-        """Look now, unless a look is under way or nobody sees the window."""
+        """Read the file's revision now, unless a read is running or the window is minimised."""
         campaign = self._campaign
         if campaign is None or self._looking is not None or self._window.isMinimized():
             return
@@ -93,7 +93,7 @@ class CampaignWatcher(QObject):
         self._looking = None
 
     def _not_seen(self, _error: BaseException) -> None:
-        """A file that cannot be read for now is looked at again; whoever needs it now says what is wrong."""
+        """Try again next time: a job that needs the file reports the error itself."""
         self._looking = None
 
     def _seen(self, seen: Seen) -> None:

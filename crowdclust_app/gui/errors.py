@@ -55,7 +55,7 @@ def describe(error: BaseException, details: str = "") -> Message:
 
 
 class ErrorCentre(QObject):
-    """Hears of every exception that nobody caught.
+    """Receives every uncaught exception.
 
     Signals
     -------
@@ -96,7 +96,7 @@ class ErrorCentre(QObject):
             self._handler = None
 
     def report(self, error: BaseException, details: str = "") -> None:
-        """Log it (if it is a fault of ours) and say it in the error bar."""
+        """Log it (if it is an internal error) and say it in the error bar."""
         if not isinstance(error, UserError):
             self._write(error, details)
         self.raised.emit(describe(error, details))

@@ -43,7 +43,7 @@ class JobState(StrEnum):
 
 
 class Job:
-    """One piece of work under way; made by `Jobs.start`."""
+    """One piece of work, waiting or running; made by `Jobs.start`."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Job:
 
     @property
     def wants_progress(self) -> bool:
-        """Whether anybody looks at this job's progress."""
+        """Whether this job's progress is shown anywhere."""
         return bool(self.title) or self._callbacks["progress"] is not None
 
     @property
@@ -88,7 +88,7 @@ class Job:
 
     @property
     def sentence(self) -> str:
-        """What a page says while there is no result yet: what is under way, and for what that waits."""
+        """What a page says while there is no result yet: what is running, and for what it waits."""
         return f"{self.title}: {self.waiting}" if self.waiting else f"{self.title} …"
 
     def cancel(self) -> None:
@@ -112,7 +112,7 @@ class Job:
 
 
 def cancel_jobs(*jobs: Job | None) -> None:
-    """Cancel those of these jobs that were started and are still under way."""
+    """Cancel those of these jobs that were started and have not ended."""
     for job in jobs:
         if job is not None:
             job.cancel()
@@ -190,7 +190,7 @@ class Jobs(QObject):
         essential
             Closing the window waits for this job instead of cancelling it: what the user did is being stored.
         instead_of
-            An earlier job whose answer nobody waits for any more; it is cancelled.
+            An earlier job whose result is no longer needed; it is cancelled.
         """
         cancel_jobs(instead_of)
         if self._closed and essential:
@@ -198,7 +198,7 @@ class Jobs(QObject):
         callbacks = {"done": on_done, "progress": on_progress, "failed": on_failed, "cancelled": on_cancelled}
         job = Job(self, lane, title, owner, callbacks, essential)
         if self._closed:
-            # a timer of a screen that is being taken down: nobody waits for the answer
+            # started by a timer of a screen that is being closed: the result has no receiver
             job.state = JobState.CANCELLED
             return job
         pool = self._pools.get(lane)

@@ -1,4 +1,4 @@
-"""Screens whose content needs modules that take long to import: the window stays alive meanwhile."""
+"""Screens whose content needs modules that take long to import: the window reacts during the import."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Outlook:
 
 
 def people_time(seconds: float) -> str:
-    """A time as people say it."""
+    """A time in words."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

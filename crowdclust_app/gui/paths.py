@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def typed_path(text: str) -> Path | None:
-    """What somebody typed as a path, `~` being their home; None when they typed nothing.
+    """The path that was typed, with `~` for the home folder; None when the field is empty.
 
-    A `~` that is nobody's home is the beginning of a name like any other.
+    A `~` that names no home folder is the beginning of a name like any other.
     """
     text = text.strip()
     if not text:

@@ -62,7 +62,7 @@ class PictureCache(QObject):
         return len(self._coming)
 
     def pixmap(self, path: Path, content_hash: str | None, side: int, ratio: float = 1.0) -> QPixmap | None:
-        """The picture for `side` logical pixels, or None while it is being loaded; `arrived` tells when it is here.
+        """The picture for `side` logical pixels, or None while it is being loaded; `arrived` is emitted later.
 
         Safe to call while painting: it never decodes. Until the right size is here, another size of the same picture
         is returned if there is one.

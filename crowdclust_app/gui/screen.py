@@ -54,7 +54,7 @@ class Shell(Protocol):
         """Say in the error bar what is wrong and what to do; details are folded away below it."""
 
     def show_failure(self, error: BaseException, details: str = "") -> None:
-        """Put an exception into words in the error bar, and into the log if it is a fault of ours."""
+        """Put an exception into words in the error bar, and into the log if it is an internal error."""
 
     def remembered_look(self) -> Look:
         """The user's choice of light and dark."""

@@ -32,7 +32,7 @@ class ScreenContent(QWidget):
     remembered_as
         Under which name the sizes of the parts are kept.
     usual_sizes
-        Those of each splitter that nobody has moved yet.
+        Those of each splitter that was never moved.
     """
 
     remembered_as = ""

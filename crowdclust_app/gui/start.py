@@ -55,7 +55,7 @@ LOOKS = (
 
 
 def when(then: datetime, now: datetime) -> str:
-    """How long ago something was, as people say it."""
+    """How long ago something was, in words."""
     days = (now.astimezone().date() - then.astimezone().date()).days
     if days <= 0:
         return "today"
@@ -96,7 +96,7 @@ class StartCard(QPushButton):
         layout.addWidget(heading)
         layout.addWidget(about)
         layout.addStretch(1)
-        # a button is never narrower than its size hint unless it is told that it may
+        # a button is never narrower than its size hint unless its size policy allows it
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(196)
         self.clicked.connect(lambda: call())  # noqa: PLW0108 - without the argument `checked`

@@ -193,7 +193,7 @@ def _lists(c: _Chrome) -> str:
 
 
 def _frame(c: _Chrome) -> str:
-    """The frame of the window, and what stands out in it."""
+    """The frame of the window, and its highlighted parts."""
     return f"""
     QWidget#rail {{ background: {c.rail}; }}
     QWidget#rail QToolButton {{ background: transparent; color: {c.quiet}; border: 2px solid transparent;

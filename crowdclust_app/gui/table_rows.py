@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: heading, what it means, how a row's cell reads, whether it stands to the right as figures do."""
+    """One column: heading, what it means, text of a row's cell, whether it is aligned to the right as figures are."""
 
     title: str
     about: str
@@ -67,7 +67,7 @@ class TableRows(QAbstractTableModel, Generic[R]):
         return 0 if parent.isValid() else len(self._columns)
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, alignment, and what is told of a cell."""
+        """Text, alignment and tooltip of a cell."""
         if not index.isValid():
             return None
         row, column = self._rows[index.row()], self._columns[index.column()]

@@ -103,7 +103,7 @@ def group_colour(number: int) -> QColor:
     """Colour of a group or cluster, counted from 1.
 
     The first seven are Okabe and Ito's; the next rounds are the same hues darker and lighter. Past 49 they repeat: by
-    then the number beside the colour is what tells groups apart.
+    then only the number beside the colour distinguishes groups.
     """
     turn, hue = divmod((number - 1) % (len(OKABE_ITO) * len(_ROUNDS)), len(OKABE_ITO))
     base = QColor(OKABE_ITO[hue])

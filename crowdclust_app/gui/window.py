@@ -153,7 +153,7 @@ class MainWindow(QMainWindow):
         self.error_bar.show_error(text, details)
 
     def show_failure(self, error: BaseException, details: str = "") -> None:
-        """Put an exception into words in the error bar, and into the log if it is a fault of ours."""
+        """Put an exception into words in the error bar, and into the log if it is an internal error."""
         self.errors.report(error, details)
 
     def dismiss_error(self) -> None:

@@ -1,4 +1,4 @@
-"""Numbers, durations and moments as people say them."""
+"""Numbers, durations and moments in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ABSENT = "–"
 
 
 def people_time(seconds: float | None) -> str:
-    """A duration as people say it: 12 s, 1 min 20 s, 2 h 5 min."""
+    """A duration in words: 12 s, 1 min 20 s, 2 h 5 min."""
     if seconds is None:
         return ABSENT
     whole = round(seconds)
@@ -24,7 +24,7 @@ def people_time(seconds: float | None) -> str:
 
 
 def people_date(when: datetime, now: datetime | None = None) -> str:
-    """A moment as people say it: 14:03 today, 3 Mar 14:03 this year, else 3 Mar 2025."""
+    """A moment in words: 14:03 today, 3 Mar 14:03 this year, else 3 Mar 2025."""
     local = when.astimezone()
     now = (now or datetime.now().astimezone()).astimezone()
     time = f"{local:%H:%M}"

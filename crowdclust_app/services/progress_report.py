@@ -1,4 +1,4 @@
-"""How a long operation says how far it is: one small report, whoever shows it."""
+"""Progress of a long operation, as one small report for the window and the command line alike."""
 
 from __future__ import annotations
 

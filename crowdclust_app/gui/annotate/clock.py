@@ -1,4 +1,4 @@
-"""How long somebody really worked on a set."""
+"""The active seconds of a worker on a set: pauses are not counted."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def paint_check(painter: QPainter, picture: QRect, colour: QColor) -> None:
 
 
 def paint_flag(painter: QPainter, picture: QRect) -> None:
-    """A flag in the lower left corner: somebody said that this photo is broken."""
+    """A flag in the lower left corner of a photo that a worker reported as broken."""
     place = QRect(picture.left() + 4, picture.bottom() - 25, 22, 22)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -98,7 +98,7 @@ def paint_placeholder(painter: QPainter, place: QRect, name: str, reason: str, w
 
 @lru_cache(maxsize=128)
 def tool_cursor(group: int, ratio: float) -> QCursor:
-    """An arrow with the badge of the group in hand."""
+    """An arrow with the badge of the current group."""
     width, height = 48, 40
     pixmap = QPixmap(round(width * ratio), round(height * ratio))
     pixmap.setDevicePixelRatio(ratio)

@@ -78,7 +78,7 @@ class AnnotateScreen(Screen):
     # --- Screen
 
     def set_campaign(self, campaign: Campaign | None) -> None:
-        """Another campaign: the worker is looked for when the screen is shown."""
+        """Change to another campaign; its last worker is read when the screen is shown."""
         self._end_session()
         self._campaign = campaign
         self._items = {}
@@ -136,7 +136,7 @@ class AnnotateScreen(Screen):
         session.fetch()
 
     def change_worker(self) -> None:
-        """Somebody else wants to sort; the set of this worker waits for them."""
+        """Change the worker; the set of the one before is kept for them."""
         self._end_session()
         self.shell.remember(WORKER_KEY, None)
         self.pages.setCurrentWidget(self.worker_page)

@@ -110,7 +110,7 @@ class Session(QObject):
         return self._assignment
 
     def end(self) -> None:
-        """The screen turns to another worker or campaign; what is on its way is still stored."""
+        """Stop serving this worker; actions that were already sent are still stored."""
         self._over = True
 
     def fetch(self) -> None:
@@ -217,7 +217,7 @@ class Session(QObject):
         if self._followers is not None:
             self._tell_coming()
         elif turn.assignment is not None:
-            # a large plan takes its time to be read; nobody waits for it, and the database's thread is free
+            # reading a large plan takes long and its result is not urgent: the database's thread stays free for answers
             self._jobs.start(
                 "decode", lambda _progress, _token: followers(self._campaign), on_done=self._know_plan, owner=self
             )
@@ -242,7 +242,7 @@ class Session(QObject):
 
     def _lost(self, stream: _Stream, error: BaseException) -> None:
         self._stored(stream)
-        # told even when the screen has turned elsewhere: work was lost
+        # reported even when the screen shows another worker or campaign: work was lost
         self.lost.emit(error)
         if not self._over and stream is self._stream:
             self.fetch()

@@ -35,7 +35,7 @@ class SetPage(SetView):
     flagged : int
         Number of an item that is broken.
     worker_left
-        Somebody else wants to sort.
+        The worker is to be changed.
     """
 
     acted = Signal(list, float)
@@ -148,7 +148,7 @@ class SetPage(SetView):
         self._do_here(self.desk.take_out)
 
     def new_group(self) -> None:
-        """Take a new group in hand."""
+        """Make a new group the current one."""
         self._do_here(self.desk.choose_new)
 
     def submit(self) -> None:

@@ -89,7 +89,7 @@ class SortingGrid(QWidget):
         self._scaled: dict[int, QPixmap] = {}
         # Whether the pictures may be scaled sharply now; not while the window is being resized.
         self._sharp = False
-        # The gesture under way: where it began, where the pointer was last, the tiles of a stroke, the rubber band.
+        # The current gesture: where it began, where the pointer was last, the tiles of a stroke, the rubber band.
         self._press: QPointF | None = None
         self._before: QPointF | None = None
         self._stroke: list[int] = []
@@ -135,7 +135,7 @@ class SortingGrid(QWidget):
         return self._desk.focus
 
     def redraw(self, positions: Sequence[int] | None = None) -> None:
-        """Paint these tiles again, all of them if None; the pointer shows the group in hand."""
+        """Paint these tiles again, all of them if None; the pointer shows the current group."""
         if self._layout is None:
             return
         if positions is None:
@@ -146,7 +146,7 @@ class SortingGrid(QWidget):
         self.show_tool()
 
     def show_tool(self) -> None:
-        """Let the pointer wear the group in hand."""
+        """Show the current group beside the pointer."""
         if self._desk is not None and self._interactive:
             self.setCursor(tool_cursor(self._desk.current, self.devicePixelRatioF()))
 
@@ -385,13 +385,13 @@ class SortingGrid(QWidget):
         palette, colour = self.palette(), theme.group_colour(group)
         painter.fillRect(around, colour)
         if theme.contrast(colour, palette.color(QPalette.ColorRole.Window)) < 1.6:
-            # a pale frame on a light ground, a deep one on a dark ground: a line tells where it ends
+            # a pale frame on a light background, or a dark one on a dark background, needs a line as its edge
             painter.setPen(palette.color(QPalette.ColorRole.Dark))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(around.adjusted(0, 0, -1, -1))
 
     def _paint_signs(self, painter: QPainter, position: int, place: QRect, cell: QRect) -> None:
-        """What lies on a photo: that it moves, is broken, selected, or where the keys are."""
+        """Paint the signs on a photo: animated, broken, selected, keyboard focus."""
         frames, desk = self._tiles[position].item.frames, self._desk
         if frames > 1 and place.width() > 64:
             paint_frames_badge(painter, place, frames, self.font())
@@ -409,7 +409,7 @@ class SortingGrid(QWidget):
         return self._desk.current if self._shows_stroke(position) else self._desk.groups[position]
 
     def _shows_stroke(self, position: int) -> bool:
-        """Whether the tile is painted by the gesture under way; a press on a tile of the group in hand is not."""
+        """Whether the tile is painted by the current gesture; a press on a tile of the current group is not."""
         return position in self._stroke and (len(self._stroke) > 1 or self._stroke[0] == position)
 
     def _is_selected(self, position: int) -> bool:

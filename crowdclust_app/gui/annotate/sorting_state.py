@@ -1,4 +1,4 @@
-"""One set on the desk: the groups, the group in hand, the selection, the place of the keyboard. No Qt, no storage."""
+"""State of one set while it is sorted: groups, current group, selection, keyboard position. No Qt, no storage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SortingState:
     Attributes
     ----------
     current
-        The group in hand: what a click gives a tile.
+        The current group: what a click gives a tile.
     selection
         Positions selected with the rubber band, Ctrl or Shift.
     focus
@@ -52,13 +52,13 @@ class SortingState:
         return self.sorting.groups
 
     def chips(self) -> tuple[int, ...]:
-        """Groups to show in the palette: those in use and the one in hand."""
+        """Groups to show in the palette: those in use and the current one."""
         return tuple(sorted({*self.sorting.used_groups(), self.current}))
 
     # --- groups
 
     def click(self, position: int) -> list[Action]:
-        """Give the tile the group in hand, or take it away if it has that group already."""
+        """Give the tile the current group, or take it away if it has that group already."""
         self.forget_digit()
         self.selection.clear()
         self.focus = self.anchor = position
@@ -66,7 +66,7 @@ class SortingState:
         return self._place((position,), UNSORTED if taken else self.current)
 
     def paint(self, positions: Sequence[int]) -> list[Action]:
-        """Give all tiles of one stroke the group in hand."""
+        """Give all tiles of one stroke the current group."""
         self.forget_digit()
         self.selection.clear()
         if positions:
@@ -74,7 +74,7 @@ class SortingState:
         return self._place(positions, self.current)
 
     def assign(self, group: int | None = None) -> list[Action]:
-        """Give the selection, or else the tile with the keyboard, a group (the one in hand if None)."""
+        """Give the selection, or else the tile with the keyboard, a group (the current one if None)."""
         self.forget_digit()
         if group is not None and group != UNSORTED:
             self.current = group
@@ -84,17 +84,17 @@ class SortingState:
         return self._place(positions, target)
 
     def choose(self, group: int) -> list[Action]:
-        """Take a group in hand; a selection is put into it."""
+        """Make a group the current one; a selection is put into it."""
         self.forget_digit()
         self.current = group
         return self.assign(group) if self.selection else []
 
     def choose_new(self) -> list[Action]:
-        """Take a group in hand that holds no tile yet."""
+        """Make a group without tiles the current one."""
         return self.choose(self.sorting.first_free_group())
 
     def type_digit(self, digit: int, now: float) -> list[Action]:
-        """Take the group with this number in hand, or with this and the digit typed just before.
+        """Make the group with this number, or with this and the digit typed just before, the current one.
 
         Two digits make one number only where such a group exists or would be the next one, so that whoever has fewer
         than nine groups can type as fast as they like.

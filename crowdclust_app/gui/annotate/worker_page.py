@@ -27,7 +27,7 @@ class WorkerPage(QWidget):
     Signals
     -------
     picked : Worker
-        Somebody who is known.
+        A worker of this campaign.
     added : str
         A new name.
     """

@@ -1,1 +1,1 @@
-"""Charts: points, lines, bars and ellipses on two axes, told by pointer and keys, saved with their numbers."""
+"""Charts: points, lines, bars and ellipses on two axes, described at pointer and keyboard focus, saved with numbers."""

@@ -138,7 +138,7 @@ class Chart(QWidget):
             self.pointed.emit(point)
 
     def told(self, point: int | None) -> str:
-        """What is said of a point."""
+        """The description of a point."""
         words = self._series.words if self._series is not None else ()
         return words[point] if point is not None and point < len(words) else ""
 
@@ -158,7 +158,7 @@ class Chart(QWidget):
         return self._area()
 
     def _area(self) -> QRectF:
-        """The same as it was laid out last, while that is under way."""
+        """The plot area of the last layout, also while a new layout is being made."""
         assert self._plot is not None
         return QRectF(self._plot.getViewBox().sceneBoundingRect().translated(QPointF(self._plot.pos())))
 
@@ -200,7 +200,7 @@ class Chart(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        # a line of one pixel around all says that the keys are here
+        # room for the one-pixel line that shows the keyboard focus
         room = self.rect().adjusted(1, 1, -1, -1)
         self._why_empty.setGeometry(room)
         self.headline.setGeometry(0, 0, self.width() - 4, HEADLINE)
@@ -374,7 +374,7 @@ class Chart(QWidget):
         self._write_names()
 
     def _show_point(self) -> None:
-        """Mark the point that is told."""
+        """Mark the described point."""
         series, point = self._series, self._point
         self.update()
         if series is None or self._plot is None:
@@ -436,7 +436,7 @@ class Chart(QWidget):
         self._named.append(lines)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Say where the keys are, while they are on no point."""
+        """Draw the keyboard focus around the chart while no point has it."""
         super().paintEvent(event)
         if self.hasFocus() and self._point is None:
             painter = QPainter(self)
@@ -480,7 +480,7 @@ class Chart(QWidget):
         self.update()
 
     def focusInEvent(self, event: object) -> None:
-        """The keys are here."""
+        """Draw the keyboard focus."""
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -42,7 +42,7 @@ class ChartSeries:
     x, y
         The points.
     words
-        What is told of each point.
+        Description of each point.
     error, across
         Half the lengths of each point's upright and level bar; None for none.
     spread
@@ -62,7 +62,7 @@ class ChartSeries:
     marked
         Which points are drawn hollow.
     dots_from
-        The first point that is drawn; those before lie on a line and are told all the same.
+        The first point that is drawn; those before lie on a line and are described all the same.
     headline
         Whether title and unit stand above; else the vertical axis has its words beside it.
     square

@@ -14,7 +14,7 @@ from crowdclust_app.services.clusters.category_rows import Arrangement
 from crowdclust_app.services.clusters.run_view import RunView
 
 MOST_WAITING = 150
-"""Photos that may wait to be read while somebody scrolls; those that were passed by are forgotten then."""
+"""When more photos than this wait to be read during scrolling, requests are dropped and the visible ones renewed."""
 
 
 class Album(QObject):

@@ -111,7 +111,7 @@ class ClusterDecisions(QObject):
         own = said is None
 
         def work(_progress: object, _cancel: object) -> Arrangement:
-            # what stands is read when its turn has come: the change before may still be on its way
+            # read in the job: an earlier change may still wait for the database's thread when this one is made
             return arrange(view, change(campaign, read_categories(campaign, run, n_clusters)))
 
         def done(arrangement: Arrangement) -> None:

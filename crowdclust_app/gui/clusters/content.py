@@ -235,7 +235,7 @@ class ClustersContent(RunContent):
             ask_and_save(self.shell, plot, self)
 
     def _order_keys(self) -> None:
-        """Have Tab go through the gallery first, where the keys are when the screen comes to the front.
+        """Have Tab go through the gallery first, which has the keyboard focus when the screen comes to the front.
 
         The way forward ends where it began: what came before the gallery could only be reached backwards.
         """

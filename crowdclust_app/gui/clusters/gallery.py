@@ -209,7 +209,7 @@ class Gallery(QWidget):
         self._tell(DOUBTFUL, words)
 
     def show_not_shown(self) -> None:
-        """Show the photos that nobody has sorted."""
+        """Show the photos without responses."""
         view = self._album.view
         if view is not None:
             self._show_grid(view.not_shown.tolist(), badges=False)

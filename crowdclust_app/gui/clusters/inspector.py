@@ -122,7 +122,7 @@ class ItemResponseDelegate(QStyledItemDelegate):
             tile = QRect(line.left() + place * step, line.top(), THUMB, THUMB - 3)
             paint_photo(painter, tile, self._album.pixmap(item, THUMB, widget.devicePixelRatioF()), option.palette)
             if view.labels[item] > 0:
-                # the colour below tells the cluster; the words above tell it without the colour
+                # colour alone must not carry the cluster: the words above name it too
                 stripe = QRect(tile.left(), tile.bottom() + 1, THUMB, 3)
                 painter.fillRect(stripe, theme.group_colour(int(view.labels[item])))
         if len(turn.together) > fits:

@@ -91,7 +91,7 @@ class KnownView(QWidget):
     def show_view(
         self, view: RunView | None, categories: Categories | None, truth: Mapping[str, str], order: tuple[str, ...]
     ) -> None:
-        """Compare the clusters of this run, when somebody looks."""
+        """Compare the clusters of this run once the page is visible."""
         self._view = view
         self._wanted = (categories.names if categories is not None else {}, truth, order)
         self._stale = True
@@ -100,7 +100,7 @@ class KnownView(QWidget):
             self._compare()
 
     def showEvent(self, event: object) -> None:
-        """Compare when somebody looks."""
+        """Compare once the page is visible."""
         if self._stale:
             self._compare()
 

@@ -182,7 +182,7 @@ class NumberBadge(QGraphicsItem):
     centre, top
         The cluster's centre, and the height of its uppermost points.
     text
-        What stands in it; the number when empty.
+        Text of the badge; the number when empty.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ class ColourScale(QWidget):
         self.whole = False
 
     def figures(self) -> tuple[str, ...]:
-        """What stands beside the bar, from above."""
+        """The figures beside the bar, from above."""
         low, high = self.ends
         figures = np.linspace(high, low, 3 if not self.whole or high - low >= 2 else 2)
         return tuple(f"{round(figure):,}" if self.whole else f"{figure:.2f}" for figure in figures)

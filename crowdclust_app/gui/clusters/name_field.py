@@ -79,7 +79,7 @@ class NameField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter keeps, Esc gives up; the keys of the screen wait meanwhile."""
+        """Enter keeps, Esc gives up; the screen's shortcuts are off until then."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._keep()
         elif event.key() == Qt.Key.Key_Escape:

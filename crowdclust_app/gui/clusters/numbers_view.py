@@ -88,7 +88,7 @@ class NumbersView(QWidget):
         self._draw()
 
     def set_busy(self, busy: bool) -> None:
-        """While a run is under way no other can begin."""
+        """Disable the start of another run while one is running."""
         self._again.setEnabled(not busy)
 
     def figure(self) -> Plot | None:

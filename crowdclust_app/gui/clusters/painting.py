@@ -29,7 +29,7 @@ def paint_badge(
     edge
         Colour of a thin line around it, where the badge lies on its own colour.
     text
-        What stands in it; the number when empty.
+        Text of the badge; the number when empty.
     """
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

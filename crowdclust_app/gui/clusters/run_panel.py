@@ -143,7 +143,7 @@ class RunPanel(QWidget):
 
     @property
     def running(self) -> bool:
-        """Whether a run is under way."""
+        """Whether a run is being computed."""
         return self._job is not None
 
     def set_campaign(self, campaign: Campaign | None) -> None:
@@ -187,7 +187,7 @@ class RunPanel(QWidget):
         self.trace.show_traces(traces_of(run.result), kept_start(run.result))
 
     def _rank_run_button(self) -> None:
-        """Before the first run the empty plot has the one button that stands out."""
+        """Before the first run the empty plot has the only primary button."""
         rank = "first" if self._runs.rowCount() else ""
         if self._run.property("rank") != rank:
             self._run.setProperty("rank", rank)

@@ -97,7 +97,7 @@ class TwoRunsView(QWidget):
             self._show(None)
 
     def showEvent(self, event: object) -> None:
-        """Compare when somebody looks."""
+        """Compare once the page is visible."""
         if self.table.table.found is None:
             self._compare()
 

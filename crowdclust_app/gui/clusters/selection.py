@@ -30,7 +30,7 @@ class ItemSelection(QObject):
 
     @property
     def current(self) -> int | None:
-        """The item that the inspector tells about."""
+        """The item that the inspector shows."""
         return self._current
 
     def __contains__(self, item: int) -> bool:

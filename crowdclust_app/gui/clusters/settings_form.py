@@ -1,4 +1,4 @@
-"""The settings of a run as a small form, made from what is said of each setting."""
+"""The settings of a run as a small form, made from the description of each setting."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WholeBox(QSpinBox):
         return self._title_of.get(value, str(value))
 
     def valueFromText(self, text: str) -> int:
-        """The number, or the one that stands for the word."""
+        """The number, or the one that represents the word."""
         named = {title: value for value, title in self._title_of.items()}
         return named[text] if text in named else int(text)
 
@@ -61,7 +61,7 @@ class WholeBox(QSpinBox):
 
 
 class ShareBox(QDoubleSpinBox):
-    """A number above 0 with two decimals, or a setting's one word, for which 0 stands."""
+    """A number above 0 with two decimals, or a setting's one word, which is stored as 0."""
 
     def __init__(self, setting: Setting, parent: QWidget) -> None:
         super().__init__(parent)

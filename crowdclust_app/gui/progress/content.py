@@ -204,7 +204,7 @@ class ProgressContent(ScreenContent):
         return lambda _cancel: look_at_pace(campaign)
 
     def escape(self) -> bool:
-        """Close the table that is being looked at, or forget the images that were found."""
+        """Close the table in the preview, or forget the images that were found."""
         if self._pages.currentWidget() is self.importing:
             self.importing.close_page()
             return True

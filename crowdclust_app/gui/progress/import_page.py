@@ -39,7 +39,7 @@ _EVERY_OTHER = "*"
 
 
 class ImportPage(QWidget):
-    """Looks at a table and imports it.
+    """Previews a table and imports it.
 
     Signals
     -------

@@ -1,4 +1,4 @@
-"""What can be changed about a plan that is under way: more sets, more people, more images, a pause."""
+"""What can be changed about a plan that has begun: more sets, more people, more images, a pause."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from crowdclust_app.gui.wording import count_of
 from crowdclust_app.services.verify.interview import AskingProgress
 
 SIDE = 280
-# Longer than this nobody looks at a photo: they were away.
+# Whoever takes longer than this for a photo was away.
 LONGEST_SECONDS = 120.0
 
 
@@ -32,7 +32,7 @@ class AnswerPage(QWidget):
     undone
         The last answer is to be taken back.
     worker_left
-        Somebody else wants to answer.
+        The worker is to be changed.
     closed
         Back to the question sets.
     """

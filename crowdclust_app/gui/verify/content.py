@@ -307,7 +307,7 @@ class VerifyContent(ScreenContent):
         self.worker_page.field.setFocus()
 
     def change_worker(self) -> None:
-        """Somebody else wants to answer."""
+        """Change the worker."""
         if self._asked is None:
             return
         self._end_session()

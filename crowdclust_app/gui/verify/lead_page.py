@@ -183,7 +183,7 @@ class LeadPage(QWidget):
         self.setFocusProxy(self.answer_button)
 
     def _make_left(self, aggregators: QWidget) -> QWidget:
-        """The figures over what speaks for the photos: the aggregators, or what was learnt."""
+        """The figures above the evidence for the photos: aggregators, or the classifier learnt from images."""
         self._sides: dict[str, QPushButton] = {}
         self._stack = QStackedWidget()
         row = QHBoxLayout()

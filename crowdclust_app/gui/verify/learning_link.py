@@ -46,12 +46,12 @@ class LearningLink(QObject):
         lead.bar.order_chosen.connect(partial(shell.remember, ORDER_KEY))
 
     def recall(self) -> None:
-        """Show what was looked at last."""
+        """Restore the order and the side that were shown last."""
         self._lead.bar.show_order(self._shell.recall(ORDER_KEY, DOUBT))
         self._lead.show_side(self._shell.recall(SIDE_KEY, ""))
 
     def close(self) -> None:
-        """The campaign closes."""
+        """Release what belongs to the campaign before it is closed."""
         self.work.stop()
 
     def add_commands(self, screen: Screen) -> None:

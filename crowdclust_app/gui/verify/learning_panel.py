@@ -38,7 +38,7 @@ class LearningPanel(QWidget):
     wanted
         Learn now.
     stopped
-        Stop what is under way.
+        Stop the running job.
     """
 
     wanted = Signal()

@@ -21,7 +21,7 @@ from crowdclust_app.domain.methods import names_of, title_of
 from crowdclust_app.gui import theme
 from crowdclust_app.services.verify.learning_settings import MODEL, PHOTOS, RUN, TABLE, LearningSettings
 
-# Before somebody chooses a file the entry asks for one.
+# Text of the entry while no file is chosen.
 FILES = {TABLE: ("a table (CSV)", "Tables (*.csv)"), MODEL: ("an ONNX model", "Models (*.onnx)")}
 
 Source = tuple[str, int | None, str | None]
@@ -46,7 +46,7 @@ class LearningSetup(QWidget):
         self.method = QComboBox()
         self.method.setObjectName("learning-method")
         self.method.setAccessibleName("Learning method")
-        # the one that is taken unless somebody chooses comes first
+        # the default comes first
         for name in sorted(names_of("learner"), key=lambda name: name != LearningSettings().method):
             self.method.addItem(title_of(name), name)
         self.source = QComboBox()

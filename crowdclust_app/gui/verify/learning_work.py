@@ -102,7 +102,7 @@ class LearningWork(QObject):
         return self._desk if self._settings is not None else None
 
     def open(self, campaign: Campaign, number: int) -> None:
-        """Turn to this question set; for the one that is open already, read again what is in force."""
+        """Open this question set; for the one that is open already, read the settings in force again."""
         if campaign is not self._campaign or number != self._number:
             self.stop()
             self._campaign, self._number = campaign, number

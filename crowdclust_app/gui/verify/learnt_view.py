@@ -1,4 +1,4 @@
-"""The photos of a question set as they are believed to be after learning from images: kinds, order, what is told."""
+"""Predictions for the photos of a question set after learning from images: their kinds, order and descriptions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LearntView:
         return self._items[position]
 
     def is_predicted(self, position: int) -> bool:
-        """Whether nobody has answered about it and it is not gold, so that its probability is a prediction alone."""
+        """Whether it has no answers and is not gold, so that its probability is a prediction alone."""
         if self.is_outside(position):
             return True
         unasked = not self.verification.yes[position] and not self.verification.no[position]

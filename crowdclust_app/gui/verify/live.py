@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LiveAnswers(QObject):
-    """Looks at the answers off the main thread.
+    """Reads the answers outside the main thread.
 
     Others answer in windows and processes of their own, so the log is asked every two seconds whether it has grown,
     while the page is in sight.
@@ -36,7 +36,7 @@ class LiveAnswers(QObject):
     found : Verification
         What the answers say: by the method that counts first, by all a little later.
     waiting : str
-        What is under way, or what that waits for, while nothing has been found.
+        What is running, or what it waits for, while there is no result.
     """
 
     found = Signal(object)

@@ -88,7 +88,7 @@ class ReliabilityPlot(Chart):
 
     @property
     def chosen_worker(self) -> ShownWorker | None:
-        """The worker that is told about."""
+        """The worker whose point is described."""
         return self.workers[self.point] if self.point is not None and self.point < len(self.workers) else None
 
     def choose(self, number: int | None) -> None:

@@ -80,7 +80,7 @@ class AskingSession(QObject):
         self.busy = False
 
     def end(self) -> None:
-        """The screen turns elsewhere; what is on its way is still stored."""
+        """Stop serving this worker; answers that were already sent are still stored."""
         self._over = True
 
     def begin(self) -> None:

@@ -32,7 +32,7 @@ class WallTile:
     caption, belief
         "2 yes, 1 no" and "0.62".
     predicted
-        Whether nobody has answered, so that the belief is a prediction alone.
+        Whether it has no answers, so that the probability is a prediction alone.
     gold
         Whether it belongs, where the lead has said so.
     """
@@ -56,7 +56,7 @@ Describe = Callable[[int], WallTile]
 
 
 class WallModel(QAbstractListModel):
-    """Photos in the order given; what is said of each is put together when it is drawn."""
+    """Photos in the order given; the description of each is made when it is drawn."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

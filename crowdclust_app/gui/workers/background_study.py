@@ -85,7 +85,7 @@ class Studying(QObject):
 
     @property
     def sentence(self) -> str:
-        """What is said in place of a study while there is none."""
+        """The sentence that is shown while there is no study."""
         for job in (self._reading, self._studying):
             if job is not None and not job.finished:
                 return job.sentence
@@ -116,7 +116,7 @@ class Studying(QObject):
         self.without_changed.emit()
 
     def stop_without(self) -> None:
-        """Nobody wants to know any more."""
+        """Cancel the fit without a worker."""
         if self._without is not None:
             self._without.cancel()
             self._without = None
@@ -137,7 +137,7 @@ class Studying(QObject):
         self._shell.show_failure(error)
 
     def running_share(self, worker: str | None) -> float | None:
-        """How far the answer about a worker has come; None while nobody asks for it."""
+        """How far the answer about a worker has come; None while it is not being computed."""
         if self._without is None or worker != self._asked or self._without.finished:
             return None
         return self._share

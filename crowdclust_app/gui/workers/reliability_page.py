@@ -49,7 +49,7 @@ class Gain:
 
 
 class TrustPage(QScrollArea):
-    """Everything that speaks for or against a worker.
+    """All evidence on a worker's reliability.
 
     Signals
     -------

@@ -26,7 +26,7 @@ class SaveButton(QPushButton):
     page
         Above which the dialog appears.
     overview
-        Tells what is shown: the pictures are of its run.
+        Returns the shown overview: the pictures are of its run.
     """
 
     def __init__(

@@ -144,7 +144,7 @@ def label_of(parent: QWidget, name: str, **properties: str) -> QLabel:
     label = QLabel(parent)
     label.setObjectName(name)
     label.setTextFormat(Qt.TextFormat.PlainText)
-    # a name that is written from right to left stays where every other stands
+    # a name that is written from right to left is aligned like every other
     label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
     for key, value in properties.items():
         label.setProperty(key, value)

@@ -52,7 +52,7 @@ COLUMNS = (
         "Group",
         "The group of workers who put the same clusters together",
         lambda row: row.group,
-        # who is in no group stands last when sorted upwards
+        # workers without a group come last in ascending order
         key=lambda row: (not row.group, row.group.casefold()),
     ),
     SortedColumn(

@@ -168,6 +168,7 @@ def inducing_factor(kernel: Kernel, Z: Floats) -> Floats:
     """Cholesky factor of the inducing points' covariances, with as little jitter as will do; shape (m, m)."""
     covariances = kernel.between(Z, Z)
     diagonal = np.diag_indices_from(covariances)
+    # points that nearly coincide make the matrix numerically singular; more jitter than needed would blur the process
     for jitter in _JITTERS:
         tried = covariances.copy()
         tried[diagonal] += jitter * kernel.variance
@@ -198,6 +199,7 @@ def refit_all(
         em.check()
         part = slice(begin, begin + CHUNK)
         factor[:, part] = solve_lower(lower, kernel.between(X[part], Z).T)
+    # FITC: what the inducing points leave of an item's variance is noise of its own; 1 is the probit's
     noise = 1.0 + np.maximum(kernel.variance - np.einsum("ij,ij->j", factor, factor), 0.0)
     engine = FactorEngine(factor.T)
     result = learn_workers(engine, noise, labels, workers, sites, em)
@@ -258,6 +260,7 @@ class Selection:
         mean, variance = predict_in_chunks(self.field, self.X[items], self.em.check)
         place = np.full(len(self.X), -1, dtype=np.int64)
         place[self.members] = np.arange(len(self.members))
+        # a member's prediction contains its own site; the cavity does not, so its labels are not counted twice
         inside = place[items] >= 0
         mean[inside] = self.found.cavity_mean[place[items[inside]]]
         variance[inside] = self.found.cavity_variance[place[items[inside]]]
@@ -276,7 +279,7 @@ class Selection:
         return change
 
     def run_em(self) -> None:
-        """EM steps until the workers stand still."""
+        """EM steps until the workers' parameters have converged."""
         for _ in range(_LAST_EM_STEPS):
             if self.em_step() < _LAST_TOLERANCE:
                 break
@@ -286,6 +289,7 @@ class Selection:
         if not is_mirrored(self.workers, self.labels, self.em):
             return False
         self.workers = mirror(self.workers, self.labels)
+        # exchanged classes mirror the latent function: precisions stay, shifts change sign
         self.sites = Sites(self.sites.precision, -self.sites.shift)
         self.propagate()
         self.run_em()

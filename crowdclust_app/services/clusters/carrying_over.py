@@ -33,7 +33,7 @@ def carry_over(campaign: Campaign, run: Run) -> Categories:
     Returns
     -------
     Categories
-        What stands about it now.
+        The decisions in force for it now.
     """
     n_clusters = run.result.responsibilities.shape[1]
     decided = {decision.run for decision in standing(campaign, *KINDS)}

@@ -26,7 +26,7 @@ NAME, MERGE, MOVE = "name", "merge", "move"
 KINDS = (NAME, MERGE, MOVE)
 LONGEST_NAME = 80
 NEW_CATEGORY = "New category"
-# Signs that turn the rest of a line around, or that nobody sees; joiners stay, scripts and emoji need them.
+# Signs that turn the rest of a line around, or that are invisible; joiners stay, scripts and emoji need them.
 _UNSEEN = frozenset("\u200b\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -62,11 +62,11 @@ class Categories:
     names
         Name by cluster, of those that have one.
     carried
-        The run from which a cluster's name was carried over, of the clusters whose name nobody gave since.
+        The run from which a cluster's name was carried over, of the clusters whose name was not given since.
     moves
         Moved photos by the item's name.
     decisions
-        What stands, oldest first.
+        The decisions in force, oldest first.
     split_off
         Names of the categories without a cluster, in the order in which they came to be.
     by_name
@@ -154,7 +154,7 @@ class Categories:
 
 
 def read_categories(campaign: Campaign, run: int, n_clusters: int) -> Categories:
-    """What stands about the clusters of a run."""
+    """The decisions in force about the clusters of a run."""
     return replay(run, n_clusters, standing(campaign, *KINDS, run=run))
 
 
@@ -210,7 +210,7 @@ def _indexed(found: Categories) -> Categories:
 
 
 def tidy_name(name: str) -> str:
-    """A name as it is kept: in one line, without signs that nobody sees.
+    """A name as it is kept: in one line, without invisible signs.
 
     Raises
     ------

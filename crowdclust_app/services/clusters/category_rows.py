@@ -39,7 +39,7 @@ class CategoryRow:
     doubtful
         How many of its own photos are doubtful.
     stability
-        How well the cluster comes back when responses are drawn anew, 0 to 1; None where nobody has tried.
+        How well the cluster comes back when responses are drawn anew, 0 to 1; None where that was not computed.
     """
 
     place: int

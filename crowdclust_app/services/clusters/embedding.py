@@ -162,7 +162,7 @@ def embedding_plot(
     x, y
         Of `axes_of`; the first two Fisher axes when None.
     colours
-        What they say; the clusters when None, as in the paper's Figure 2 (left).
+        What they show; the clusters when None, as in the paper's Figure 2 (left).
     """
     axes = axes_of(view) if x is None or y is None else {}
     x, y = x or axes["fisher1"], y or axes["fisher2"]

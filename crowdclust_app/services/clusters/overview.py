@@ -39,7 +39,7 @@ class CampaignOverview:
     runs
         Newest last.
     view
-        The run looked at; None when there is none.
+        The shown run; None when there is none.
     workers
         With the figures of that run, or without.
     files

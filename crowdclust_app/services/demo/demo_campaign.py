@@ -110,9 +110,9 @@ def build_demo(
     seed
         Decides the pictures, the plan, the workers and the fit.
     progress
-        Told often; `total` stays the same from beginning to end.
+        Called often; `total` stays the same from beginning to end.
     cancel
-        Looked at between pictures and HITs, and within the fit.
+        Polled between pictures and HITs, and within the fit.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def build_demo(
 
 
 def _free_places(folder: Path) -> tuple[Path, Path]:
-    """Names that nothing has yet: somebody may have sorted in an earlier demo."""
+    """Names that are still free: an earlier demo may have added workers."""
     number = 1
     while True:
         name = "demo" if number == 1 else f"demo-{number}"
@@ -276,5 +276,5 @@ def _part(progress: Progress | None, begin: int, end: int) -> Progress:
 
 
 def _one_step(progress: Progress) -> Progress:
-    """Reports of something that counts from 0 several times over, as one step that is under way."""
+    """Reports of something that counts from 0 several times over, as one step of unknown length."""
     return lambda part: progress(ProgressReport(0, 1, part.text))

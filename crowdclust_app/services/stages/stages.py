@@ -320,7 +320,7 @@ def bring_back(campaign: Campaign, name: str) -> tuple[str, ...]:
     Raises
     ------
     UserError
-        When it is not removed, the stage above it is, or its cluster has become another stage meanwhile.
+        When it is not removed, the stage above it is, or its cluster has become another stage since.
     """
     find_stage(campaign, name)
     with campaign.database.write() as connection:

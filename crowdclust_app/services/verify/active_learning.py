@@ -1,4 +1,4 @@
-"""Verification that learns from the images: predictions for every photo, and the question that tells most.
+"""Verification that learns from the images: predictions for every photo, and the most informative question.
 
 A desk keeps the features of a question set's photos and what was last learnt from its answers. Learning runs in the
 background; the next question is a choice over arrays and comes at once.
@@ -51,7 +51,7 @@ _PARTS = 1000
 
 
 class _Log:
-    """What stands of a question set's answers, read from the file event by event; for one thread at a time."""
+    """The answers in force of a question set, read from the file event by event; for one thread at a time."""
 
     def __init__(self, asked: QuestionSet) -> None:
         self._number = asked.number
@@ -155,10 +155,10 @@ class ActiveLearning:
         return learnt
 
     def next_question(self, workers: Sequence[int]) -> NextQuestion | None:
-        """The least certain photo, for whoever is there and expected to tell most (docs/experts.md, section 9).
+        """The least certain photo, for the most informative worker present (docs/experts.md, section 9).
 
-        Photos that nobody was asked about come first. Nobody is asked again what they answered or skipped; gold items
-        are not asked.
+        Photos that no worker was asked about come first. A worker is never asked again what they answered or skipped;
+        gold items are not asked.
 
         Parameters
         ----------

@@ -344,7 +344,7 @@ def _components(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     count = max(1, min(MOST_COMPONENTS, len(matrix) - 1, matrix.shape[1]))
     values, vectors = np.linalg.eigh(centred.T @ centred)
     chosen = vectors[:, ::-1][:, :count]
-    # the sign of a direction is nobody's choice: its largest weight is positive
+    # the sign of a principal direction is arbitrary: fix it, so that its largest weight is positive
     strongest = chosen[np.abs(chosen).argmax(axis=0), np.arange(count)]
     found = centred @ (chosen * np.where(strongest < 0, -1.0, 1.0))
     spread = float(np.sqrt(max(values.sum(), 0.0) / max(len(matrix), 1) / count))

@@ -174,7 +174,7 @@ def answers(campaign: Campaign, number: int) -> tuple[Answer, ...]:
 
 
 def newest_event(campaign: Campaign, number: int) -> int:
-    """Number of the newest event of a set, 0 without any: another one says that somebody has answered since."""
+    """Number of the newest event of a set, 0 without any: it changes with every answer given or taken back."""
     with campaign.database.read() as connection:
         return questions.newest_event(connection, number)
 
@@ -212,7 +212,7 @@ class Interview:
         self._asker = Asker(len(asked.items), asked.wanted, asked.policy.value, asked.seed, _posterior)
         self._lock = threading.Lock()
         self._seen = 0
-        # what each event that stands was, to be able to take it back
+        # the events in force by number, so that one can be taken back
         self._standing: dict[int, tuple[int, int, AnswerKind]] = {}
         self._given: dict[int, dict[str, int]] = {}
 

@@ -15,7 +15,7 @@ from crowdclust_app.services.verify.features import Aligned, FeatureTable
 from crowdclust_app.services.verify.learning_settings import LearningSettings
 from crowdclust_app.services.verify.verdicts import DECIDED_AT, IN, OUT, UNDECIDED
 
-# Somebody who has not answered yet: the prior of the Gaussian process, Beta(3, 2), mode and standard deviation.
+# A worker without answers: the prior of the Gaussian process, Beta(3, 2), mode and standard deviation.
 _NEWCOMER, _NEWCOMER_SD = 2 / 3, 0.2
 _LEAST = 1e-3
 # Two standard deviations, for an interval where there is no better one.

@@ -142,7 +142,7 @@ def unmark_gold(campaign: Campaign, number: int, item: int) -> bool:
 
 
 def _marked(campaign: Campaign, number: int) -> dict[int, tuple[bool, int]]:
-    """What stands of each gold item, and the number of that decision."""
+    """The decision in force on each gold item, and its number."""
     found = {}
     for decision in standing(campaign, GOLD):
         if decision.detail.get("question_set") == number:

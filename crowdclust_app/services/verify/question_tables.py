@@ -38,7 +38,7 @@ def question_tables(
     worker_label
         How a worker is written.
     cancel
-        Looked at within every aggregation.
+        Polled within every aggregation.
     """
     answered = _answered(campaign)
     if not answered:

@@ -64,7 +64,7 @@ class WorkerGroup:
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What is said of the workers of a campaign beside a run.
+    """Which workers of a campaign share a sorting criterion, beside a run.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Criteria:
     kind_of
         What every worker is: `KIND_WORDS`' keys.
     own
-        Partitions of workers who sort in a way that nobody shares.
+        Partitions of workers whose criterion no other worker shares.
     probability
         Of group or kind, by worker.
     """
@@ -150,7 +150,7 @@ def find_criteria(
     names
         Decisions of the kind `GROUP_NAME` that stand, oldest first.
     cancel
-        Looked at between steps.
+        Polled between steps.
 
     Raises
     ------

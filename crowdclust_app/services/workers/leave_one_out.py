@@ -82,12 +82,12 @@ def without_worker(
     worker
         Whom to leave out.
     progress, cancel
-        Told of each of the two, and looked at often.
+        Called at each of the two fits; polled often.
 
     Raises
     ------
     UserError
-        When the method has no model to fit again, the worker has no responses that count, or nobody else has.
+        When the method has no model to fit again, the worker has no responses that count, or no other worker has.
     Cancelled
         When asked to stop.
     """

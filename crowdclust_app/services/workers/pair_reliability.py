@@ -2,7 +2,7 @@
 
 A pair label says "same" (1) or "different" (-1). What the aggregators make of it is, for each pair, how probable it is
 that the two belong together, and for each worker how well they judge pairs: sensitivity is about pairs that belong
-together, so somebody who sorts coarsely has a high one and a low specificity. Pairs that only one worker judged say
+together, so a worker who sorts coarsely has a high one and a low specificity. Pairs that only one worker judged say
 nothing about anybody and are left out.
 """
 
@@ -128,7 +128,7 @@ def judge_pairs(
     pairs
         The labels; of a worker who judged a pair more than once, `settings.repeats` says what counts.
     settings
-        How; its classes are not looked at.
+        How; its classes are ignored.
     categories
         Known category of items: a pair of the same one belongs together.
     where

@@ -60,7 +60,7 @@ class StudyInput:
 
 @dataclass(frozen=True, slots=True)
 class WorkerStudy:
-    """What is said of the workers.
+    """The findings on the workers of a campaign.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class WorkerStudy:
     turns
         Everybody's HITs.
     agreement
-        On pair labels, before any model; None where nobody can be compared.
+        On pair labels, before any model; None where no two workers can be compared.
     key
         What it was made from.
     can_repeat
@@ -108,14 +108,14 @@ def read_for_study(campaign: Campaign, run: Run | None, table: ResponseTable | N
 
 
 def study(found: StudyInput, before: WorkerStudy | None = None, cancel: CancelToken | None = None) -> WorkerStudy:
-    """Work out what is said of the workers.
+    """Compute the findings on the workers.
 
     Parameters
     ----------
     before
         An earlier study, whose parts are used where they still hold.
     cancel
-        Looked at between steps.
+        Polled between steps.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class SubmittedHit:
     at
         When it was submitted, in UTC; None where a table did not say.
     seconds
-        Active seconds; None where nobody measured.
+        Active seconds; None where they were not measured.
     labels
         Pair labels between items of clusters.
     agreement

@@ -51,7 +51,7 @@ class WorkerRow:
     hits
         Submitted HITs.
     seconds_per_hit
-        Median of the active seconds; None when nobody measured.
+        Median of the active seconds; None when they were not measured.
     agreement
         Share of the pair labels that say what the clusters say; None without labels.
     likeness
@@ -66,7 +66,7 @@ class WorkerRow:
         By how many nats a held-out decision is predicted better than those of a worker who does not look at the
         pictures would be, and its standard error; None where nothing was held out, and in a run of one cluster.
     group
-        The group of workers who share a criterion; "" for none, or where nobody looked.
+        The group of workers who share a criterion; "" for none, or where that was not computed.
     """
 
     name: str
@@ -168,7 +168,7 @@ def worker_rows(
     rows = []
     for j, name in enumerate(table.worker_names):
         varied = 0.0 < judged_together[j] < judged[j] and possible[j] > 1e-9
-        # nobody can be more like a single cluster than chance is
+        # no worker can agree with a single cluster more than chance does
         varied = varied and clustered_together[j] < judged[j]
         likeness = float(gained[j] / possible[j]) if varied else None
         rows.append(
@@ -192,7 +192,7 @@ def worker_rows(
 
 
 def _matrices(run: Run | None) -> dict[str, int]:
-    """Number of each worker's matrix; nobody has one of their own where a consensus takes all workers for one."""
+    """Number of each worker's matrix; empty for a consensus, whose one matrix is of all workers."""
     if run is None or len(run.result.answered) != len(run.worker_names):
         return {}
     return {name: j for j, name in enumerate(run.worker_names) if run.result.answered[j]}
@@ -207,7 +207,7 @@ def _gains(run: Run | None) -> dict[str, tuple[float, float]]:
 
 
 def one_cluster(result: FitResult) -> bool:
-    """Whether all items are in one cluster, beside which nobody can be told from a worker at random."""
+    """Whether all items are in one cluster, beside which no worker can be told from one who sorts at random."""
     return len(np.unique(result.labels[result.labels > 0])) < 2
 
 
