@@ -103,6 +103,11 @@ def pair_counts(answers: Answers) -> PairCounts | None:
     return count_item_pairs(*answers.arrays, answers.n_items) if answers.n_items <= DENSE_ITEMS else None
 
 
+def all_candidates(answers: Answers) -> Candidates:
+    """The trees of some answers, their pairs counted."""
+    return candidates_of(answers, pair_counts(answers))
+
+
 def candidates_of(answers: Answers, counts: PairCounts | None) -> Candidates:
     """The trees of some answers, from their pair counts where there are any."""
     seen = np.flatnonzero(answers.shown)

@@ -10,7 +10,7 @@ from crowdclust_app.domain.response_table import ResponseTable
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Ints
 from crowdclust_app.inference.crowdclustering.model.canonical_order import ordered
 from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
-from crowdclust_app.inference.crowdclustering.partitions.candidates import candidates_of, pair_counts
+from crowdclust_app.inference.crowdclustering.partitions.candidates import all_candidates
 from crowdclust_app.inference.crowdclustering.partitions.decision_model import DecisionFit
 from crowdclust_app.inference.crowdclustering.partitions.search import (
     best_of_number,
@@ -52,6 +52,6 @@ def found_anew(table: ResponseTable, K: int, individual: bool, check: Callable[[
     order = ordered(table)
     answers = Answers.of(order.table, individual)
     K = min(K, int(answers.shown.sum()))
-    candidates = candidates_of(answers, pair_counts(answers))
+    candidates = all_candidates(answers)
     found = partitions_by_number(answers, candidates, min(top_for(K), int(answers.shown.sum())), check, K)
     return best_of_number(answers, candidates, found, K, check).partition[order.item_at] + 1

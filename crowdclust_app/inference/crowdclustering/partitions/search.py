@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
@@ -30,6 +30,7 @@ ALONE = 0.38
 # and less than so many times as often as with items of others.
 SHARE_OF_CHANCE, TIMES_OTHERS = 0.5, 3.0
 
+T = TypeVar("T")
 Check = Callable[[], None]
 FitsByNumber = dict[int, DecisionFit]
 
@@ -123,43 +124,43 @@ def _divide(answers: Answers, candidates: Candidates, found: FitsByNumber, top: 
     """Divide step by step, from one cluster, the one that this makes likeliest; then merge again."""
     fit = DecisionFit.before(answers, np.where(answers.shown, 0, -1)).settled(answers)
     found[1] = fit
-    # by its members: how much likelier dividing a cluster makes the decisions, and into what
-    tried: dict[bytes, tuple[float, NDArray[np.bool_]]] = {}
+    # by the members of a cluster: how much likelier dividing it makes the decisions, and which items leave it
+    divisions: dict[bytes, tuple[float, Ints]] = {}
     while fit.n_clusters < top:
-        base = float(fit.scores(answers)[0] @ answers.weight)
-        best: tuple[float, Ints, bytes] | None = None
+        clusters = []
         for k in range(fit.n_clusters):
             check()
             items = np.flatnonzero(fit.partition == k)
-            name = items.tobytes()
-            if len(items) > 1 and name not in tried:
-                half = candidates.halves(items)
-                gain = -np.inf
-                if half.any() and not half.all():
-                    divided = _with_half(fit, items, half)
-                    gain = float(fit.with_partition(answers, divided).scores(answers)[0] @ answers.weight) - base
-                tried[name] = gain, half
-            gain, half = tried.get(name, (-np.inf, items > 0))
-            if gain > 0.0 and (best is None or gain > best[0]):
-                best = gain, _with_half(fit, items, half), name
-        if best is None:
+            clusters.append(items.tobytes())
+            if clusters[-1] not in divisions:
+                divisions[clusters[-1]] = _division(answers, candidates, fit, items)
+        best = max(clusters, key=lambda cluster: divisions[cluster][0])
+        gain, leaving = divisions[best]
+        if gain <= 0.0:
             break
-        fresh, _ = _refined(answers, fit.with_partition(answers, best[1]), check, ROUNDS_AFTER_DIVIDING)
-        if fresh.n_clusters <= fit.n_clusters:
-            tried[best[2]] = -np.inf, tried[best[2]][1]
-            continue
-        fit = fresh
-        if fit.n_clusters not in found or fit.loglik > found[fit.n_clusters].loglik:
-            found[fit.n_clusters] = fit
+        fresh = refined(answers, _without(answers, fit, leaving), check, ROUNDS_AFTER_DIVIDING)
+        if fresh.n_clusters > fit.n_clusters:
+            fit = found[fresh.n_clusters] = fresh
+        else:
+            divisions[best] = -np.inf, leaving
     if fit.n_clusters > lowest:
-        found.pop(fit.n_clusters, None)
+        del found[fit.n_clusters]
         merge_down(answers, fit.partition, found, lowest, check)
 
 
-def _with_half(fit: DecisionFit, items: Ints, half: NDArray[np.bool_]) -> Ints:
-    divided = fit.partition.copy()
-    divided[items[half]] = fit.n_clusters
-    return divided
+def _division(answers: Answers, candidates: Candidates, fit: DecisionFit, items: Ints) -> tuple[float, Ints]:
+    """How much likelier the decisions are when a cluster is divided, and which of its items leave it then."""
+    leaving = items[candidates.halves(items)] if len(items) > 1 else items
+    if len(leaving) in (0, len(items)):
+        return -np.inf, leaving
+    return _without(answers, fit, leaving).scored(answers).loglik - fit.loglik, leaving
+
+
+def _without(answers: Answers, fit: DecisionFit, leaving: Ints) -> DecisionFit:
+    """A fit in which some items of a cluster are a cluster of their own."""
+    partition = fit.partition.copy()
+    partition[leaving] = fit.n_clusters
+    return fit.with_partition(answers, partition)
 
 
 def _levels(top: int, lowest: int) -> list[int]:
@@ -273,6 +274,6 @@ def as_grouped(answers: Answers) -> Ints:
     return without_gaps(partition)
 
 
-def nearest_number(fits: FitsByNumber, K: int) -> DecisionFit:
-    """The partition of that many clusters, or of the next fewer that there are."""
-    return fits[max((number for number in fits if number <= K), default=min(fits))]
+def nearest_number(by_number: Mapping[int, T], K: int) -> T:
+    """What there is for that many clusters, or for the next fewer."""
+    return by_number[max((number for number in by_number if number <= K), default=min(by_number))]

@@ -11,8 +11,18 @@ import numpy as np
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel, no_check
 from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
-from crowdclust_app.inference.crowdclustering.partitions.candidates import PairCounts, candidates_of, pair_counts
-from crowdclust_app.inference.crowdclustering.partitions.search import FitsByNumber, partitions_by_number, top_for
+from crowdclust_app.inference.crowdclustering.partitions.candidates import (
+    Candidates,
+    PairCounts,
+    candidates_of,
+    pair_counts,
+)
+from crowdclust_app.inference.crowdclustering.partitions.search import (
+    FitsByNumber,
+    nearest_number,
+    partitions_by_number,
+    top_for,
+)
 
 # Fewer clusters are as good as the best where they lack less than so many paired standard errors.
 ERRORS_OF_CLUSTERS = 2.0
@@ -126,18 +136,26 @@ class HeldOutCurve:
 
     def agreement(self, K: int) -> float:
         """How alike the folds' partitions of that many clusters are: mean adjusted Rand index of two folds."""
-        parts = [fold[max((number for number in fold if number <= K), default=min(fold))] for fold in self.trained]
+        parts = [nearest_number(fold, K) for fold in self.trained]
         found = [adjusted_rand(a, b) for n, a in enumerate(parts) for b in parts[:n]]
         return float(np.mean(found)) if found else 0.0
 
 
 def held_out_curve(
-    answers: Answers, folds: int, seed: int, work: Work, told: Callable[[int], None], wanted: int | None = None
+    answers: Answers,
+    candidates: Callable[[], Candidates],
+    folds: int,
+    seed: int,
+    work: Work,
+    told: Callable[[int], None],
+    wanted: int | None = None,
 ) -> HeldOutCurve | None:
     """Hold each fold out in turn and score it by partitions of the rest; None where nothing can be held out.
 
     Parameters
     ----------
+    candidates
+        Gives those of all answers, in which every item occurs.
     folds, seed
         How many folds, and of what they are dealt by.
     told
@@ -151,17 +169,17 @@ def held_out_curve(
     n_folds = int(fold_of.max()) + 1
     if n_folds < 2:
         return None
-    counts = pair_counts(answers)
+    trees = candidates()
     most = max(1, answers.n_items // 2)
     if wanted is None:
-        near = min(candidates_of(answers, counts).number_together() + 4, FARTHEST_FIRST_TOP)
+        near = min(trees.number_together() + 4, FARTHEST_FIRST_TOP)
         top = min(max(FIRST_TOP, near), most)
     else:
         top = min(top_for(wanted), answers.n_items)
     done: list[_Fold] = []
     while len(done) < n_folds:
         arguments = [
-            (answers, fold_of == fold, counts, top, work.check)
+            (answers, fold_of == fold, trees.counts, top, work.check)
             for fold in range(len(done), min(len(done) + work.parallel.size, n_folds))
         ]
         fresh = work.share(_hold_out, arguments)
@@ -183,7 +201,7 @@ class _Fold:
 
     def row(self, K: int) -> tuple[Floats, Floats]:
         """Scores of that number, or of the next smaller one."""
-        return self.scores[max(number for number in self.scores if number <= K)]
+        return nearest_number(self.scores, K)
 
     def chosen(self) -> int:
         """The number that this fold alone would choose."""

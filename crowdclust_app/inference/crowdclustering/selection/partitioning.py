@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
 from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.partitions.answers import Answers, largest_first
-from crowdclust_app.inference.crowdclustering.partitions.candidates import candidates_of, pair_counts
+from crowdclust_app.inference.crowdclustering.partitions.candidates import Candidates, all_candidates
 from crowdclust_app.inference.crowdclustering.partitions.decision_model import DecisionFit
 from crowdclust_app.inference.crowdclustering.partitions.search import (
     FitsByNumber,
@@ -134,41 +135,50 @@ def partition_items(
     designs = answers.parts()
     steps = folds * len(designs)
     curves: list[HeldOutCurve | None] = []
-    for here, items in designs:
+    # made once for each part, when they are needed: a single response has its groups
+    candidates = [cache(partial(all_candidates, here)) for here, _ in designs]
+    for (here, items), trees in zip(designs, candidates, strict=True):
         before = folds * len(curves)
 
         def told(done: int, before: int = before) -> None:
             work.tell(FOLDS, before + done, steps, 0)
 
         number = None if wanted is None else min(wanted, len(items))
-        curves.append(held_out_curve(here, folds, seed, work, told, number))
+        curves.append(held_out_curve(here, trees, folds, seed, work, told, number))
     parts = []
-    for (here, items), curve in zip(designs, curves, strict=True):
-        parts.append(_part(here, items, curve, wanted if len(designs) == 1 else None, n_starts, seed, work))
+    for (here, items), trees, curve in zip(designs, candidates, curves, strict=True):
+        parts.append(_part(here, items, trees, curve, wanted if len(designs) == 1 else None, n_starts, seed, work))
         work.tell(CANDIDATES, len(parts), len(designs), parts[-1].fit.n_clusters)
     if wanted is not None and len(parts) > 1:
-        parts = _shared_out(parts, wanted, work)
+        parts = _shared_out(parts, candidates, wanted, work)
     return _put_together(answers, parts, wanted, seed, work)
 
 
 def _part(
-    answers: Answers, items: Ints, curve: HeldOutCurve | None, wanted: int | None, n_starts: int, seed: int, work: Work
+    answers: Answers,
+    items: Ints,
+    candidates: Callable[[], Candidates],
+    curve: HeldOutCurve | None,
+    wanted: int | None,
+    n_starts: int,
+    seed: int,
+    work: Work,
 ) -> PartOfDesign:
     """Find the partitions of one part and choose one."""
     check = work.check
     if answers.size == 1 and wanted is None:
         fit = DecisionFit.before(answers, as_grouped(answers)).settled(answers)
         return PartOfDesign(answers, items, None, {fit.n_clusters: fit}, fit)
-    candidates = candidates_of(answers, pair_counts(answers))
+    trees = candidates()
     K = min(wanted or usual_number_of_groups(answers), len(items))
     if curve is not None and wanted is None:
         K = curve.chosen()
     top = max(min(top_for(K), len(items)), curve.numbers[-1] if curve is not None else 1)
-    fits = partitions_by_number(answers, candidates, top, check)
-    improve_by_starts(answers, candidates, fits, K, range(2, n_starts + 1), seed, check)
+    fits = partitions_by_number(answers, trees, top, check)
+    improve_by_starts(answers, trees, fits, K, range(2, n_starts + 1), seed, check)
     if wanted is None:
         return PartOfDesign(answers, items, curve, fits, tidied(answers, nearest_number(fits, K), check))
-    fits[K] = best_of_number(answers, candidates, fits, K, check)
+    fits[K] = best_of_number(answers, trees, fits, K, check)
     return PartOfDesign(answers, items, curve, {K: fits[K]}, fits[K])
 
 
@@ -178,13 +188,15 @@ def usual_number_of_groups(answers: Answers) -> int:
     return int(np.median(np.maximum.reduceat(answers.groups, starts) + 1))
 
 
-def _shared_out(parts: list[PartOfDesign], wanted: int, work: Work) -> list[PartOfDesign]:
+def _shared_out(
+    parts: list[PartOfDesign], candidates: Sequence[Callable[[], Candidates]], wanted: int, work: Work
+) -> list[PartOfDesign]:
     """Give the parts so many clusters together, at least one each, where they add most to the likelihood."""
     given = [1] * len(parts)
     room = [len(part.items) for part in parts]
     for part in parts:
         if 1 not in part.fits:
-            part.fits[1] = _exactly(part, 1, work)
+            part.fits[1] = _one_cluster(part)
 
     def gain(number: int) -> float:
         """What another cluster would add in one part; little beyond those that its search has tried."""
@@ -197,17 +209,14 @@ def _shared_out(parts: list[PartOfDesign], wanted: int, work: Work) -> list[Part
     for _ in range(max(0, min(wanted, sum(room)) - len(parts))):
         given[max(range(len(parts)), key=gain)] += 1
     found = []
-    for part, K in zip(parts, given, strict=True):
-        fit = _exactly(part, K, work)
+    for part, trees, K in zip(parts, candidates, given, strict=True):
+        fit = _one_cluster(part) if K == 1 else best_of_number(part.answers, trees(), part.fits, K, work.check)
         found.append(PartOfDesign(part.answers, part.items, part.curve, {K: fit}, fit))
     return found
 
 
-def _exactly(part: PartOfDesign, K: int, work: Work) -> DecisionFit:
-    if K == 1:
-        return DecisionFit.before(part.answers, np.zeros(len(part.items), dtype=np.int64)).settled(part.answers)
-    candidates = candidates_of(part.answers, pair_counts(part.answers))
-    return best_of_number(part.answers, candidates, part.fits, K, work.check)
+def _one_cluster(part: PartOfDesign) -> DecisionFit:
+    return DecisionFit.before(part.answers, np.zeros(len(part.items), dtype=np.int64)).settled(part.answers)
 
 
 def _put_together(

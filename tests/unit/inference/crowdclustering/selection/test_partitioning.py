@@ -22,6 +22,7 @@ from crowdclust_app.evaluation.simulation import SimulationSettings, simulate_ca
 from crowdclust_app.inference.crowdclustering.model.canonical_order import ordered
 from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.partitions.answers import Answers
+from crowdclust_app.inference.crowdclustering.partitions.candidates import all_candidates
 from crowdclust_app.inference.crowdclustering.selection.curve import (
     HeldOutCurve,
     Work,
@@ -297,7 +298,7 @@ def test_every_response_is_held_out_once_and_repeats_with_it(seed: int, folds: i
 def test_what_is_held_out_has_no_part_in_what_predicts_it() -> None:
     table, _ = complete_sort(0)
     answers = answers_of(table)
-    curve = held_out_curve(answers, 3, 0, Work(), lambda _done: None)
+    curve = held_out_curve(answers, lambda: all_candidates(answers), 3, 0, Work(), lambda _done: None)
     assert curve is not None
     fold = deal_folds(answers, 3, 0)
     held = np.repeat(fold == 0, answers.sizes)
@@ -305,7 +306,7 @@ def test_what_is_held_out_has_no_part_in_what_predicts_it() -> None:
     other = Answers(
         **{name: getattr(answers, name) for name in answers.__dataclass_fields__ if name != "groups"}, groups=groups
     )
-    again = held_out_curve(other, 3, 0, Work(), lambda _done: None)
+    again = held_out_curve(other, lambda: all_candidates(other), 3, 0, Work(), lambda _done: None)
     assert again is not None
     for K, partition in curve.trained[0].items():
         np.testing.assert_array_equal(partition, again.trained[0][K])
