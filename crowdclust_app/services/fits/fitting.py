@@ -60,14 +60,7 @@ def fit_table(
     Cancelled
         When the token says so.
     """
-    if not table.n_responses:
-        raise UserError("there are no responses yet, so there is nothing to fit", todo="collect or import some first")
-    if not table.n_pair_labels:
-        what = "no response holds two items, so nothing says which items go together"
-        raise UserError(what, todo="collect or import responses to HITs of two or more items")
-    if isinstance(settings.n_clusters, int) and settings.n_clusters > table.n_items:
-        what = f"{table.n_items} items cannot fall into {settings.n_clusters} clusters"
-        raise UserError(what, todo="lower the number of clusters")
+    _refuse_hopeless(table, settings)
     if METHODS[settings.method].kind == "baseline":
         crowdclustering = replace(settings, method="crowdclustering")
         return fit_baseline(
@@ -107,6 +100,17 @@ def fit_table(
         ),
     )
     return replace(result, summary=summary)
+
+
+def _refuse_hopeless(table: ResponseTable, settings: FitSettings) -> None:
+    if not table.n_responses:
+        raise UserError("there are no responses yet, so there is nothing to fit", todo="collect or import some first")
+    if not table.n_pair_labels:
+        what = "no response holds two items, so nothing says which items go together"
+        raise UserError(what, todo="collect or import responses to HITs of two or more items")
+    if isinstance(settings.n_clusters, int) and settings.n_clusters > table.n_items:
+        what = f"{table.n_items} items cannot fall into {settings.n_clusters} clusters"
+        raise UserError(what, todo="lower the number of clusters")
 
 
 @cache

@@ -212,7 +212,8 @@ def design_sentences(table: ResponseTable, labels: NDArray[np.int64]) -> tuple[s
         names = ", ".join(table.item_names[item] for item in small[:_NAMES])
         more = f" and {len(small) - _NAMES:,} more" if len(small) > _NAMES else ""
         known = (labels > 0) & (parts >= 0)
-        spans = len(np.unique(np.stack([labels, parts])[:, known], axis=1).T) > len(np.unique(labels[known]))
+        met = set(zip(labels[known].tolist(), parts[known].tolist(), strict=True))
+        spans = len(met) > len({cluster for cluster, _ in met})
         what = (
             "clusters span the parts, though nothing says how they belong together"
             if spans

@@ -15,7 +15,7 @@ from crowdclust_app.domain.errors import warn_not_converged
 from crowdclust_app.domain.fit_settings import AUTO, FitSettings
 from crowdclust_app.domain.response_table import ResponseTable, as_response_table
 from crowdclust_app.inference.clustering import NOT_SHOWN, ClusterEstimator
-from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats
+from crowdclust_app.inference.crowdclustering.kernels.arrays import Floats, Ints
 from crowdclust_app.inference.crowdclustering.model.canonical_order import Ordered, ordered
 from crowdclust_app.inference.crowdclustering.model.confusion import (
     activity_moments,
@@ -317,20 +317,7 @@ class Crowdclustering(ClusterEstimator):
             heldout = heldout_of(clusters, settings, order.table.n_workers)
             settings = replace(settings, n_clusters=clusters.n_clusters)
             partition = clusters.partition[labels.shown]
-        best: StartResult | None = None
-        bounds: list[float] = []
-        # with clusters the first start settles the scale for all
-        everything = range(1, settings.n_starts + 1)
-        for starts in (everything,) if partition is None else (everything[:1], everything[1:]):
-            incumbent_bounds = [] if best is None else best.joint_bounds
-            tasks = [(labels, settings, start, began, incumbent_bounds, partition) for start in starts]
-            for outcome in parallel.each(one_start, tasks, progress, cancel):
-                settings = outcome.posterior.settings
-                bounds.append(outcome.bound)
-                if best is None or outcome.bound > best.bound:
-                    best = outcome
-        assert best is not None
-        self.start_bounds_ = tuple(bounds)
+        best, settings, self.start_bounds_ = _best_start(labels, settings, partition, began, progress, cancel, parallel)
         self.heldout_ = heldout
         self.dimensions_, self.label_weight_ = settings.dimensions, settings.label_weight
         self.fitted_settings_ = settings
@@ -448,6 +435,32 @@ class Crowdclustering(ClusterEstimator):
         )
         self.confusion_ = calibrated_confusion(mean, square)
         self.confusion_bound_ = bound_confusion(mean, square)
+
+
+def _best_start(
+    labels: PairLabelData,
+    settings: ResolvedSettings,
+    partition: Ints | None,
+    began: float,
+    progress: Callable[[Snapshot], None] | None,
+    cancel: CancelToken | None,
+    parallel: Parallel,
+) -> tuple[StartResult, ResolvedSettings, tuple[float, ...]]:
+    """The start with the highest bound, the settings that they ended with, and the bound of each."""
+    best: StartResult | None = None
+    bounds: list[float] = []
+    # with clusters the first start settles the scale for all
+    everything = range(1, settings.n_starts + 1)
+    for starts in (everything,) if partition is None else (everything[:1], everything[1:]):
+        incumbent_bounds = [] if best is None else best.joint_bounds
+        tasks = [(labels, settings, start, began, incumbent_bounds, partition) for start in starts]
+        for outcome in parallel.each(one_start, tasks, progress, cancel):
+            settings = outcome.posterior.settings
+            bounds.append(outcome.bound)
+            if best is None or outcome.bound > best.bound:
+                best = outcome
+    assert best is not None
+    return best, settings, tuple(bounds)
 
 
 def _still_rising(iterations: int, settings: ResolvedSettings) -> str:

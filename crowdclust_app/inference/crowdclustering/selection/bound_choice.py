@@ -24,7 +24,7 @@ from crowdclust_app.inference.crowdclustering.model.parallel import Parallel
 from crowdclust_app.inference.crowdclustering.model.schedule import HELD_OUT, Reporter, Snapshot, run_layers
 from crowdclust_app.inference.crowdclustering.model.settings import USUAL_DIMENSIONS, ResolvedSettings, with_dimensions
 from crowdclust_app.inference.crowdclustering.partitions.answers import item_sets
-from crowdclust_app.inference.crowdclustering.selection.heldout import PAIR_LABEL, HeldOut
+from crowdclust_app.inference.crowdclustering.selection.heldout import PAIR_LABEL, HeldOut, heldout_figures
 from crowdclust_app.inference.crowdclustering.selection.heldout_workers import ONE_GROUP_RATE, score_workers
 from crowdclust_app.inference.crowdclustering.selection.prediction import (
     HeldOutScores,
@@ -348,25 +348,14 @@ def _figures(
     """Put what the folds say into figures."""
     rates, one_group = validation.base_scores()
     base = max(rates, one_cluster, key=lambda yardstick: yardstick.mean)
-    loglik, loglik_se = mean_and_error(scores.loglik, scores.counts)
-    accuracy, accuracy_se = mean_and_error(scores.right, scores.counts)
-    gain, gain_se = mean_and_error(scores.loglik - base.loglik, scores.counts)
     who = np.concatenate([test.worker_of_response for test in validation.tests])
     return HeldOut(
         unit=PAIR_LABEL,
         folds=validation.folds,
-        responses=int((scores.counts > 0).sum()),
-        scored=int(scores.counts.sum()),
-        loglik=loglik,
-        loglik_se=loglik_se,
-        accuracy=accuracy,
-        accuracy_se=accuracy_se,
-        base_loglik=base.mean,
-        gain=gain,
-        gain_se=gain_se,
         workers=score_workers(who, validation.table.n_workers, scores, rates, one_group),
         dimensions=choice.settings.dimensions,
         label_weight=choice.settings.label_weight,
         clusters=0,
         tried=tuple(choice.tried),
+        **heldout_figures(scores, base),
     )

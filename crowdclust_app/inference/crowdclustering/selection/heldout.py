@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,24 @@ class HeldOut:
     by_clusters: tuple[tuple[int, float, float, float], ...] = ()
 
 
+def heldout_figures(scores: HeldOutScores, base: HeldOutScores) -> dict[str, Any]:
+    """The fields of `HeldOut` that follow from scores of responses and from those that they are held against."""
+    loglik, loglik_se = mean_and_error(scores.loglik, scores.counts)
+    accuracy, accuracy_se = mean_and_error(scores.right, scores.counts)
+    gain, gain_se = mean_and_error(scores.loglik - base.loglik, scores.counts)
+    return {
+        "responses": int((scores.counts > 0).sum()),
+        "scored": int(scores.counts.sum()),
+        "loglik": loglik,
+        "loglik_se": loglik_se,
+        "accuracy": accuracy,
+        "accuracy_se": accuracy_se,
+        "base_loglik": base.mean,
+        "gain": gain,
+        "gain_se": gain_se,
+    }
+
+
 def can_hold_out(table: ResponseTable) -> bool:
     """Whether there are two units to hold out: repeats of one worker about the same items are one."""
     answers = Answers.of(table)
@@ -100,29 +119,18 @@ def heldout_of(found: Partitioned, settings: ResolvedSettings, n_workers: int) -
     random = concatenated([_scores(curve, 0) for _, curve, _ in curves])
     one_group = concatenated([_one_group_scores(answers, curve) for answers, curve, _ in curves])
     workers = np.concatenate([answers.workers for answers, _, _ in curves])
-    loglik, loglik_se = mean_and_error(scores.loglik, scores.counts)
-    accuracy, accuracy_se = mean_and_error(scores.right, scores.counts)
-    gain, gain_se = mean_and_error(scores.loglik - random.loglik, scores.counts)
     several = settings.n_clusters == "heldout" and len(found.parts) == 1
     by_clusters = _by_clusters(curves[0][1]) if several else ()
     return HeldOut(
         unit=DECISION,
         folds=max(len(curve.trained) for _, curve, _ in curves),
-        responses=int((scores.counts > 0).sum()),
-        scored=int(scores.counts.sum()),
-        loglik=loglik,
-        loglik_se=loglik_se,
-        accuracy=accuracy,
-        accuracy_se=accuracy_se,
-        base_loglik=random.mean,
-        gain=gain,
-        gain_se=gain_se,
         workers=score_workers(workers, n_workers, scores, random, one_group),
         dimensions=settings.dimensions,
         label_weight=settings.label_weight,
         clusters=found.n_clusters,
         tried=tuple(("clusters", float(number), score) for number, score, _, _ in by_clusters),
         by_clusters=by_clusters,
+        **heldout_figures(scores, random),
     )
 
 
