@@ -31,7 +31,7 @@ def new(args: Namespace, console: Console, cancel: CancelToken) -> int:
         "duplicates": [{"path": path, "original": original} for path, original in report.duplicates],
         "unreadable": [{"path": path, "reason": reason} for path, reason in report.unreadable],
     }
-    console.notes([warning for warning in report.warnings if "belonged to another campaign" in warning])
+    console.notes(report.file_warnings)
     with Campaign.open(Path(report.campaign)) as campaign:
         figures = campaign_figures(campaign)
     text = aligned(

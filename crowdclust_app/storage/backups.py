@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,17 +23,24 @@ _HISTORY = ("events", "responses", "response_items", "flags", "runs", "decisions
 _STAMP = "%Y%m%dT%H%M%S%f"
 
 
-def back_up(path: Path, target: Path) -> None:
-    """Copy a campaign, whole, whoever else works on it; `target` is replaced."""
+def back_up(path: Path, target: Path, blamed: Path | None = None) -> None:
+    """Copy a campaign, whole, whoever else works on it; `target` is replaced.
+
+    Parameters
+    ----------
+    blamed
+        Which file an error is said to be about; `target` when None.
+    """
+    blamed = blamed or target
     part = temporary_beside(target)
     try:
         with (
             reading(path) as source,
-            said_plainly(target),
+            said_plainly(blamed),
             closing(sqlite3.connect(file_uri(part, "rwc"), uri=True)) as copy,
         ):
             source.backup(copy)
-        with said_plainly(target):
+        with said_plainly(blamed):
             publish(part, target)
     finally:
         remove_temporary(part)
@@ -46,17 +52,10 @@ def back_up_at_closing(path: Path, folder: Path) -> None:
     if created is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    back_up(path, folder / f"{_prefix(path, created)}{datetime.now(UTC).strftime(_STAMP)}.crowdclust")
-    for old in _superfluous(list(backups_of(path, folder))):
+    back_up(path, _dated(path, created, folder))
+    for old in _superfluous(_copies(created, folder)):
         with suppress(OSError):
             old.unlink()
-
-
-def backups_of(path: Path, folder: Path) -> Iterator[Path]:
-    """The dated copies of a campaign, the oldest first."""
-    created = _created(path)
-    if created is not None and folder.is_dir():
-        yield from sorted(folder.glob(f"*{_digest(created)}-*.crowdclust"), key=_stamp_of)
 
 
 def save_lost(identity: FileIdentity, folder: Path) -> Path | None:
@@ -71,7 +70,7 @@ def save_lost(identity: FileIdentity, folder: Path) -> Path | None:
             created = _created(part)
             if created is None:
                 return None
-            final = folder / f"{_prefix(identity.path, created)}{datetime.now(UTC).strftime(_STAMP)}.crowdclust"
+            final = _dated(identity.path, created, folder)
             publish(part, final)
         finally:
             remove_temporary(part)
@@ -88,8 +87,10 @@ def bring_back(path: Path, folder: Path) -> tuple[str, ...]:
     tuple of str
         A sentence for what was restored, or for a copy that has other answers than the file.
     """
-    said = []
-    for rescued in reversed(list(backups_of(path, folder))):
+    said: list[str] = []
+    # most people never lose a file, and opening need not ask for whom to look then
+    created = _created(path) if folder.is_dir() else None
+    for rescued in reversed(_copies(created, folder) if created is not None else []):
         lacking, own = _difference(rescued, path), _difference(path, rescued)
         if lacking and not own:
             with (
@@ -130,8 +131,14 @@ def _digest(created: str) -> str:
     return hashlib.sha256(created.encode()).hexdigest()[:12]
 
 
-def _prefix(path: Path, created: str) -> str:
-    return f"{path.stem}-{_digest(created)}-"
+def _dated(path: Path, created: str, folder: Path) -> Path:
+    """Where a copy that is made now goes."""
+    return folder / f"{path.stem}-{_digest(created)}-{datetime.now(UTC).strftime(_STAMP)}.crowdclust"
+
+
+def _copies(created: str, folder: Path) -> list[Path]:
+    """The dated copies of a campaign, the oldest first."""
+    return sorted(folder.glob(f"*{_digest(created)}-*.crowdclust"), key=_stamp_of)
 
 
 def _stamp_of(path: Path) -> str:

@@ -48,14 +48,19 @@ def remove_temporary(temporary: Path) -> None:
             temporary.with_name(temporary.name + suffix).unlink()
 
 
+def is_stale(leftover: Path) -> bool:
+    """Whether a temporary file or folder is too old for whoever made it to be still at work."""
+    return time.time() - leftover.stat().st_mtime > STALE_SECONDS
+
+
 def remove_stale(path: Path) -> None:
     """Remove what killed creations of this file left; younger ones may still be at work and are kept."""
-    prefix, now = f".{path.name}.", time.time()
+    prefix = f".{path.name}."
     with contextlib.suppress(OSError):
         for other in path.parent.iterdir():
             name = other.name
             if not name.startswith(prefix) or not any(name.endswith(f".part{suffix}") for suffix in _SIDE_FILES):
                 continue
             with contextlib.suppress(OSError):
-                if now - other.stat().st_mtime > STALE_SECONDS:
+                if is_stale(other):
                     other.unlink()

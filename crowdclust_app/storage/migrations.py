@@ -13,9 +13,9 @@ from pathlib import Path
 
 from crowdclust_app.domain.errors import CrowdclustError
 from crowdclust_app.storage import schema
+from crowdclust_app.storage.backups import back_up
 from crowdclust_app.storage.failures import damaged, said_plainly
-from crowdclust_app.storage.files import publish, remove_temporary, temporary_beside
-from crowdclust_app.storage.probe import file_uri, reading
+from crowdclust_app.storage.probe import file_uri
 
 Step = Callable[[sqlite3.Connection], None]
 
@@ -95,22 +95,11 @@ def migrate(path: Path, version: int) -> Path:
 
 def _back_up(path: Path, version: int) -> Path:
     """Copy the file, with what its write-ahead log holds, under a name of its own beside it."""
-    part = temporary_beside(path)
-    try:
-        with (
-            reading(path) as source,
-            said_plainly(path),
-            closing(sqlite3.connect(file_uri(part, "rwc"), uri=True)) as target,
-        ):
-            source.backup(target)
-        count = 1
-        while True:
-            number = "" if count == 1 else f"-{count}"
-            backup = path.with_name(f"{path.stem}.v{version}-backup{number}{path.suffix}")
-            if not backup.exists():
-                with said_plainly(path):
-                    publish(part, backup)
-                return backup
-            count += 1
-    finally:
-        remove_temporary(part)
+    count = 1
+    while True:
+        number = "" if count == 1 else f"-{count}"
+        backup = path.with_name(f"{path.stem}.v{version}-backup{number}{path.suffix}")
+        if not backup.exists():
+            back_up(path, backup, blamed=path)
+            return backup
+        count += 1

@@ -42,6 +42,8 @@ class CreationReport:
         Sentences for the lead, also about what was left out.
     plan_warnings
         Those of them that are about the plan.
+    file_warnings
+        Those of them that are about what lay beside the file's name.
     """
 
     campaign: str
@@ -50,6 +52,7 @@ class CreationReport:
     unreadable: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     plan_warnings: tuple[str, ...] = ()
+    file_warnings: tuple[str, ...] = ()
 
 
 def create_campaign(
@@ -132,6 +135,7 @@ def create_from_scan(
         unreadable=scan.unreadable,
         warnings=(*said, *scan.warnings(), *figures.warnings),
         plan_warnings=tuple(figures.warnings),
+        file_warnings=tuple(said),
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,7 +46,7 @@ from crowdclust_app.services.stages.stages import stage_list
 from crowdclust_app.services.verify.question_tables import QUESTION_TABLES, question_tables
 from crowdclust_app.services.verify.verdicts import verified_items
 from crowdclust_app.storage import records
-from crowdclust_app.storage.files import STALE_SECONDS
+from crowdclust_app.storage.files import is_stale
 
 RESPONSE_COLUMNS = ("hit", "worker", "item", "group", "started_at", "submitted_at", "active_seconds", "stage")
 ASSIGNMENT_COLUMNS = ("hit", "worker", "status", "submitted_at", "active_seconds")
@@ -353,7 +352,7 @@ def hidden_folder(out: Path) -> Iterator[Path]:
     """A folder inside `out`, on the same disk, that is gone afterwards; those that killed exports left go with it."""
     for other in out.glob(".crowdclust-*.part"):
         with suppress(OSError):
-            if time.time() - other.stat().st_mtime > STALE_SECONDS:
+            if is_stale(other):
                 shutil.rmtree(other, ignore_errors=True)
     try:
         hidden = Path(tempfile.mkdtemp(prefix=".crowdclust-", suffix=".part", dir=out))

@@ -12,7 +12,7 @@ import pytest
 from campaign_making import do_next, fake_scan
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from crowdclust_app.domain.campaign import PlanSettings
 from crowdclust_app.services.campaign.campaigns import Campaign
@@ -158,10 +158,7 @@ class LifeOfAFile(RuleBasedStateMachine):
         self.temporary.cleanup()
 
 
-def test_an_acknowledged_answer_is_never_lost() -> None:
-    run_state_machine_as_test(
-        LifeOfAFile,
-        settings=settings(
-            max_examples=40, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
-    )
+TestAnAcknowledgedAnswerIsNeverLost = LifeOfAFile.TestCase
+TestAnAcknowledgedAnswerIsNeverLost.settings = settings(
+    max_examples=40, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+)

@@ -43,6 +43,14 @@ LIKE_FCNTL(fcntl64)
 """
 
 
+def with_older_copy(make_campaign: MakeCampaign) -> tuple[Campaign, Path]:
+    """An open campaign, and a copy of it as it is before anybody answers."""
+    campaign = make_campaign()
+    older = campaign.path.with_name("older")
+    shutil.copy(campaign.path, older)
+    return campaign, older
+
+
 def answers(path: Path) -> int:
     with Campaign.open(path) as campaign:
         return len(read_responses(campaign))
@@ -77,9 +85,7 @@ def test_what_is_moved_keeps_its_answers_and_takes_no_more_under_its_old_name(ma
 
 
 def test_what_is_deleted_is_rescued_and_comes_back_in_an_older_copy(make_campaign: MakeCampaign) -> None:
-    campaign = make_campaign()
-    older = campaign.path.with_name("older")
-    shutil.copy(campaign.path, older)
+    campaign, older = with_older_copy(make_campaign)
     ann = campaign.add_worker("Ann")
     for _ in range(3):
         do_next(campaign, ann)
@@ -102,9 +108,7 @@ def test_what_is_deleted_is_rescued_and_comes_back_in_an_older_copy(make_campaig
 
 @pytest.mark.parametrize("how", ["deleted", "replaced"])
 def test_what_is_lost_just_before_closing_comes_back_too(make_campaign: MakeCampaign, how: str) -> None:
-    campaign = make_campaign()
-    older = campaign.path.with_name("older")
-    shutil.copy(campaign.path, older)
+    campaign, older = with_older_copy(make_campaign)
     ann = campaign.add_worker("Ann")
     for _ in range(3):
         do_next(campaign, ann)
@@ -129,9 +133,7 @@ def read_rescued(path: Path) -> list[tuple[int]]:
 def test_what_a_synchroniser_replaces_by_an_older_copy_acknowledges_nothing(
     make_campaign: MakeCampaign, in_place: bool
 ) -> None:
-    campaign = make_campaign()
-    older = campaign.path.with_name("older")
-    shutil.copy(campaign.path, older)
+    campaign, older = with_older_copy(make_campaign)
     ann = campaign.add_worker("Ann")
     for _ in range(2):
         do_next(campaign, ann)
@@ -148,9 +150,7 @@ def test_what_a_synchroniser_replaces_by_an_older_copy_acknowledges_nothing(
 
 
 def test_a_rescued_copy_with_other_answers_is_kept_beside_the_file(make_campaign: MakeCampaign) -> None:
-    campaign = make_campaign()
-    older = campaign.path.with_name("older")
-    shutil.copy(campaign.path, older)
+    campaign, older = with_older_copy(make_campaign)
     do_next(campaign, campaign.add_worker("Ann"))
     campaign.path.unlink()
     with pytest.raises(FileLostError):
