@@ -7,6 +7,7 @@ person's then, and when an older state of the same campaign is opened later, wha
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
@@ -48,12 +49,12 @@ def back_up(path: Path, target: Path, blamed: Path | None = None) -> None:
 
 def back_up_at_closing(path: Path, folder: Path) -> None:
     """Keep a dated copy, the newest ten and one a day for a month."""
-    created = _created(path)
-    if created is None:
+    identifier = _identifier(path)
+    if identifier is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    back_up(path, _dated(path, created, folder))
-    for old in _superfluous(_copies(created, folder)):
+    back_up(path, _dated(path, identifier, folder))
+    for old in _superfluous(_copies(identifier, folder)):
         with suppress(OSError):
             old.unlink()
 
@@ -67,10 +68,10 @@ def save_lost(identity: FileIdentity, folder: Path) -> Path | None:
         part = temporary_beside(folder / identity.path.name)
         try:
             identity.copy_to(part)
-            created = _created(part)
-            if created is None:
+            identifier = _identifier(part)
+            if identifier is None:
                 return None
-            final = _dated(identity.path, created, folder)
+            final = _dated(identity.path, identifier, folder)
             publish(part, final)
         finally:
             remove_temporary(part)
@@ -89,8 +90,8 @@ def bring_back(path: Path, folder: Path) -> tuple[str, ...]:
     """
     said: list[str] = []
     # most people never lose a file, and opening need not ask for whom to look then
-    created = _created(path) if folder.is_dir() else None
-    for rescued in reversed(_copies(created, folder) if created is not None else []):
+    identifier = _identifier(path) if folder.is_dir() else None
+    for rescued in reversed(_copies(identifier, folder) if identifier is not None else []):
         lacking, own = _difference(rescued, path), _difference(path, rescued)
         if lacking and not own:
             with (
@@ -118,27 +119,33 @@ def _difference(first: Path, second: Path) -> int:
         return sum(counts)
 
 
-def _created(path: Path) -> str | None:
-    """When the campaign of a file was made, by which its copies are known; None when it cannot be told."""
+def _identifier(path: Path) -> str | None:
+    """The identifier of a campaign, by which its copies are known; None when it cannot be told."""
     try:
         with closing(sqlite3.connect(file_uri(path, "ro"), uri=True)) as connection:
-            return str(connection.execute("SELECT created_at FROM campaign").fetchone()[0])
+            columns = [row[1] for row in connection.execute("PRAGMA table_info(campaign)")]
+            column = "identifier" if "identifier" in columns else "created_at"
+            found = str(connection.execute(f"SELECT {column} FROM campaign").fetchone()[0])
     except (sqlite3.Error, TypeError):
         return None
+    if column == "created_at":
+        return identifier_of_old(found)
+    return found if re.fullmatch("[0-9a-f]{12}", found) else None  # it becomes part of names of files
 
 
-def _digest(created: str) -> str:
-    return hashlib.sha256(created.encode()).hexdigest()[:12]
+def identifier_of_old(created_at: str) -> str:
+    """The identifier of a campaign that was made without one."""
+    return hashlib.sha256(created_at.encode()).hexdigest()[:12]
 
 
-def _dated(path: Path, created: str, folder: Path) -> Path:
+def _dated(path: Path, identifier: str, folder: Path) -> Path:
     """Where a copy that is made now goes."""
-    return folder / f"{path.stem}-{_digest(created)}-{datetime.now(UTC).strftime(_STAMP)}.crowdclust"
+    return folder / f"{path.stem}-{identifier}-{datetime.now(UTC).strftime(_STAMP)}.crowdclust"
 
 
-def _copies(created: str, folder: Path) -> list[Path]:
+def _copies(identifier: str, folder: Path) -> list[Path]:
     """The dated copies of a campaign, the oldest first."""
-    return sorted(folder.glob(f"*{_digest(created)}-*.crowdclust"), key=_stamp_of)
+    return sorted(folder.glob(f"*{identifier}-*.crowdclust"), key=_stamp_of)
 
 
 def _stamp_of(path: Path) -> str:

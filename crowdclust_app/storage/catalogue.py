@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,6 +44,7 @@ def insert_campaign(
             image_root_absolute=root_absolute,
             created_at=to_text(now),
             created_with=created_with,
+            identifier=secrets.token_hex(6),
         )
     )
 
@@ -299,3 +302,10 @@ def set_truth(connection: Connection, categories: Mapping[int, str]) -> None:
             insert(schema.truth).prefix_with("OR REPLACE"),
             [{"item": item, "category": category} for item, category in categories.items()],
         )
+
+
+def texts(connection: Connection, query: str, numbers: Iterable[int | None]) -> dict[int, str]:
+    """What a query of numbers and texts finds of these numbers."""
+    wanted = json.dumps(sorted({int(number) for number in numbers if number is not None}))
+    rows = connection.exec_driver_sql(f"{query} WHERE number IN (SELECT value FROM json_each(?))", (wanted,))
+    return {row[0]: row[1] for row in rows}

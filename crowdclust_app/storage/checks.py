@@ -6,10 +6,12 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from crowdclust_app.domain.sorting import Action, ActionKind, Sorting
 from crowdclust_app.storage import schema
+from crowdclust_app.storage.chain import breaks
 from crowdclust_app.storage.failures import DamagedError
 from crowdclust_app.storage.probe import inspect, reading
 
@@ -180,6 +182,8 @@ def _found(connection: sqlite3.Connection) -> Iterator[str]:
             yield sentence.format(*row)
     yield from _orders(connection)
     yield from _logs(connection)
+    for found in islice(breaks(connection), AT_MOST):
+        yield found.sentence
 
 
 def _orders(connection: sqlite3.Connection) -> Iterator[str]:

@@ -31,20 +31,30 @@ def layout_problem(connection: sqlite3.Connection) -> str | None:
     return None
 
 
+def definitions() -> list[tuple[str, str]]:
+    """Kind and statement of each table, index, trigger and view of this version, in an order that makes them."""
+    return [(kind, sql) for kind, _, sql in _made() if sql]
+
+
 @cache
-def _expected() -> dict[str, Definition]:
+def _made() -> list[tuple[str, str, str]]:
     engine = create_engine("sqlite://", poolclass=StaticPool)
     with engine.begin() as connection:
         schema.metadata.create_all(connection, checkfirst=False)
         for statement in schema.rules():
             connection.exec_driver_sql(statement)
-        rows = connection.exec_driver_sql(_OBJECTS).fetchall()
+        rows = [(kind, name, sql) for kind, name, sql in connection.exec_driver_sql(_OBJECTS)]
     engine.dispose()
-    return {name: (kind, _parts(sql or "")) for kind, name, sql in rows}
+    return rows
+
+
+@cache
+def _expected() -> dict[str, Definition]:
+    return {name: (kind, _parts(sql or "")) for kind, name, sql in _made()}
 
 
 def _parts(sql: str) -> frozenset[str]:
-    """A definition without regard to spaces, quotes and the order of a table's columns, which a migration changes."""
+    """A definition without regard to spaces, quotes and the order of a table's columns."""
     text = " ".join(sql.replace('"', " ").split()).replace("( ", "(").replace(" )", ")").replace(" ,", ",")
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):

@@ -1,7 +1,8 @@
 """Bring a campaign file of an older version up to this one, after copying it beside itself.
 
-A step takes the file from version `n` to `n + 1` and is registered in `STEPS`. All steps of one migration are one
-transaction: killed anywhere, the file is either the old one or the new one, and the copy of the old one stays.
+A step takes what a file holds from version `n` to `n + 1` and is registered in `STEPS`; after the last one tables,
+rules and views are made anew, so that they are those of a new file. All of a migration is one transaction: killed
+anywhere, the file is either the old one or the new one, and the copy of the old one stays.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from contextlib import closing
 from pathlib import Path
 
 from crowdclust_app.domain.errors import CrowdclustError
-from crowdclust_app.storage import schema
-from crowdclust_app.storage.backups import back_up
+from crowdclust_app.storage import chain, schema
+from crowdclust_app.storage.backups import back_up, identifier_of_old
 from crowdclust_app.storage.failures import damaged, said_plainly
 from crowdclust_app.storage.probe import file_uri
+from crowdclust_app.storage.rebuilding import rebuild
 
 Step = Callable[[sqlite3.Connection], None]
 
@@ -41,13 +43,23 @@ def _to_version_2(connection: sqlite3.Connection) -> None:
             CONSTRAINT an_undo_undoes_a_decision CHECK ((kind = 'undo') = (undoes IS NOT NULL)))""",
         "CREATE INDEX decisions_by_kind ON decisions (kind, run, number)",
         "CREATE TABLE preferences (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
-        *schema.rules_of_tables("flags_taken_back", "decisions", "stage_items"),
-        schema.view("standing_decisions"),
     ):
         connection.execute(statement)
 
 
-STEPS: Mapping[int, Step] = {1: _to_version_2}
+def _to_version_3(connection: sqlite3.Connection) -> None:
+    """Name the campaign, and give every answer its hash."""
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        connection.execute(f'DROP TRIGGER "{name}"')  # they forbid every change, and are made anew in the end
+    for table, column in [("campaign", "identifier"), *chain.COLUMNS.items()]:
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT DEFAULT '' NOT NULL")
+    (created,) = connection.execute("SELECT created_at FROM campaign").fetchone()
+    # the same in every copy of this file, whenever it is brought up to date
+    connection.execute("UPDATE campaign SET identifier = ?", (identifier_of_old(created),))
+    chain.chain(connection)
+
+
+STEPS: Mapping[int, Step] = {1: _to_version_2, 2: _to_version_3}
 
 
 def migrate(path: Path, version: int) -> Path:
@@ -82,6 +94,7 @@ def migrate(path: Path, version: int) -> Path:
                 STEPS[now](connection)
                 now += 1
                 connection.execute(f"PRAGMA user_version = {now}")
+            rebuild(connection)
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
             if broken is not None:
                 raise damaged(path, f"a row of {broken[0]} refers to a missing row of {broken[2]}")

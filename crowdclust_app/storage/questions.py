@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
 from crowdclust_app.domain.questions import Answer, AnswerKind, Policy, QuestionSet
-from crowdclust_app.storage import schema
+from crowdclust_app.storage import chain, schema
+from crowdclust_app.storage.catalogue import texts
 from crowdclust_app.storage.times import from_text, to_text
 
 UNDO = "undo"
@@ -106,29 +108,56 @@ def insert_event(
     undoes: int | None = None,
 ) -> int:
     """Add to the log; returns the event's number."""
-    result = connection.execute(
-        insert(schema.question_events).values(
-            question_set=question_set,
-            item=item,
-            worker=worker,
-            kind=kind,
-            seconds=seconds,
-            at=to_text(now),
-            undoes=undoes,
-        )
-    )
+    row = {"question_set": question_set, "item": item, "worker": worker, "kind": kind, "seconds": seconds}
+    row |= {"at": to_text(now), "undoes": undoes}
+    result = connection.execute(insert(schema.question_events).values(hash=_hashes(connection, [row])[0], **row))
     (number,) = result.inserted_primary_key or (0,)
     return int(number)
 
 
 def insert_answers(connection: Connection, new: Sequence[tuple[int, int, int, AnswerKind]], now: datetime) -> None:
     """Add many answers to the log, each a set, item, worker and what was said; how long they took is unknown."""
-    rows = [
-        {"question_set": number, "item": item, "worker": worker, "kind": said.value, "seconds": 0.0, "at": to_text(now)}
+    at = to_text(now)
+    rows: list[dict[str, Any]] = [
+        {"question_set": number, "item": item, "worker": worker, "kind": said.value, "seconds": 0.0, "at": at}
         for number, item, worker, said in new
     ]
     if rows:
-        connection.execute(insert(schema.question_events), rows)
+        hashed = [row | {"hash": sealed} for row, sealed in zip(rows, _hashes(connection, rows), strict=True)]
+        connection.execute(insert(schema.question_events), hashed)
+
+
+_BEFORE = """
+    SELECT hash FROM question_events WHERE question_set = :question_set AND item = :item AND worker = :worker
+    ORDER BY number DESC LIMIT 1
+    """
+_ALL_BEFORE = "SELECT question_set, item, worker, hash FROM question_events ORDER BY number"
+
+
+def _hashes(connection: Connection, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The hash of each event that is to be added, in this order."""
+    before: dict[tuple[int, int, int], str] = {}
+    if len(rows) == 1 and (stored := connection.execute(text(_BEFORE), rows[0]).scalar_one_or_none()):
+        before[_key(rows[0])] = stored
+    elif len(rows) > 1:
+        before = {(row[0], row[1], row[2]): row[3] for row in connection.exec_driver_sql(_ALL_BEFORE)}
+    begun = [row for row in rows if _key(row) not in before]
+    identifier = connection.exec_driver_sql("SELECT identifier FROM campaign").scalar_one()
+    sentences = texts(connection, "SELECT number, sentence FROM question_sets", (row["question_set"] for row in begun))
+    paths = texts(connection, "SELECT number, path FROM items", (row["item"] for row in begun))
+    names = texts(connection, "SELECT number, name FROM workers", (row["worker"] for row in begun))
+    hashes = []
+    for row in rows:
+        asked, item, worker = key = _key(row)
+        if key not in before:
+            before[key] = chain.question(identifier, sentences[asked], paths[item], names[worker])
+        before[key] = chain.answer(before[key], row["kind"], row["seconds"], row["at"])
+        hashes.append(before[key])
+    return hashes
+
+
+def _key(row: dict[str, Any]) -> tuple[int, int, int]:
+    return row["question_set"], row["item"], row["worker"]
 
 
 def events_after(connection: Connection, question_set: int, number: int) -> list[QuestionEvent]:

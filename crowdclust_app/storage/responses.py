@@ -13,7 +13,8 @@ from sqlalchemy import Connection, TextClause, func, insert, select, text, updat
 
 from crowdclust_app.domain.campaign import Assignment, AssignmentStatus
 from crowdclust_app.domain.sorting import Action, ActionKind
-from crowdclust_app.storage import schema
+from crowdclust_app.storage import chain, schema
+from crowdclust_app.storage.catalogue import texts
 from crowdclust_app.storage.times import from_text, to_text
 
 SUBMIT, SKIP, LAPSE = "submit", "skip", "lapse"
@@ -23,10 +24,11 @@ REPEAT_GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRow:
-    """An assignment with what the lease needs."""
+    """An assignment with what the lease and the log's next hash need."""
 
     assignment: Assignment
     last_event_at: datetime
+    head: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def _one(connection: Connection, condition: str, value: int) -> AssignmentRow | 
             active_seconds=row.active_seconds,
         ),
         from_text(row.last_event_at),
+        row.head,
     )
 
 
@@ -185,18 +188,30 @@ def insert_assignment(
 ) -> int:
     """Give a HIT to a worker; returns the assignment's number."""
     number = _next_assignment_number(connection)
+    order = json.dumps(list(item_order), separators=(",", ":"))
+    began = to_text(started_at)
+    identifier, hit_name, worker_name = connection.execute(_NAMES, {"hit": hit, "worker": worker}).one()
     connection.execute(
         insert(schema.assignments).values(
             number=number,
             hit=hit,
             worker=worker,
             status=AssignmentStatus.OPEN.value,
-            item_order=json.dumps(list(item_order), separators=(",", ":")),
-            started_at=to_text(started_at),
-            last_event_at=to_text(started_at),
+            item_order=order,
+            started_at=began,
+            last_event_at=began,
+            head=chain.begin(identifier, hit_name, worker_name, began, order),
         )
     )
     return number
+
+
+_NAMES = text(
+    """
+    SELECT (SELECT identifier FROM campaign), (SELECT name FROM hits WHERE number = :hit),
+           (SELECT name FROM workers WHERE number = :worker)
+    """
+)
 
 
 def _next_assignment_number(connection: Connection) -> int:
@@ -210,31 +225,41 @@ def renew(connection: Connection, number: int, now: datetime) -> None:
 
 
 def close(
-    connection: Connection, number: int, status: AssignmentStatus, event: str, active_seconds: float, now: datetime
+    connection: Connection,
+    row: AssignmentRow,
+    status: AssignmentStatus,
+    event: str,
+    active_seconds: float,
+    now: datetime,
 ) -> None:
     """End an assignment, with the event that says how."""
-    append_event(connection, number, event, None, active_seconds, now)
+    append_event(connection, row, event, None, active_seconds, now)
     columns = schema.assignments.c
     connection.execute(
-        update(schema.assignments).where(columns.number == number).values(status=status.value, closed_at=to_text(now))
+        update(schema.assignments)
+        .where(columns.number == row.assignment.number)
+        .values(status=status.value, closed_at=to_text(now))
     )
 
 
 def append_event(
     connection: Connection,
-    assignment: int,
+    row: AssignmentRow,
     kind: str,
     placements: Iterable[tuple[int, int]] | None,
     active_seconds: float,
     now: datetime,
 ) -> int:
     """Add to the log, and let the lease and the active time of the assignment follow it; returns the event's number."""
+    at = to_text(now)
+    placed = None if placements is None else json.dumps([list(p) for p in placements], separators=(",", ":"))
     values = {
-        "assignment": assignment,
-        "at": to_text(now),
+        "assignment": row.assignment.number,
+        "at": at,
         "kind": kind,
-        "placements": None if placements is None else json.dumps([list(p) for p in placements], separators=(",", ":")),
+        "placements": placed,
         "active_seconds": active_seconds,
+        "hash": chain.event(row.head, at, kind, placed, active_seconds),
     }
     number = connection.execute(_ADD_EVENT, values).lastrowid
     connection.execute(_FOLLOW_EVENT, values)
@@ -243,11 +268,11 @@ def append_event(
 
 # Built once: an action is stored a few times a second, and building a statement takes as long as running it.
 _ADD_EVENT = text(
-    "INSERT INTO events (assignment, at, kind, placements, active_seconds) "
-    "VALUES (:assignment, :at, :kind, :placements, :active_seconds)"
+    "INSERT INTO events (assignment, at, kind, placements, active_seconds, hash) "
+    "VALUES (:assignment, :at, :kind, :placements, :active_seconds, :hash)"
 )
 _FOLLOW_EVENT = text(
-    "UPDATE assignments SET last_event_at = :at, active_seconds = max(active_seconds, :active_seconds) "
+    "UPDATE assignments SET last_event_at = :at, active_seconds = max(active_seconds, :active_seconds), head = :hash "
     "WHERE number = :assignment"
 )
 _OF_GROUPS = f"assignment = :assignment AND kind IN ({', '.join(repr(kind.value) for kind in ActionKind)})"
@@ -309,15 +334,38 @@ def insert_responses(connection: Connection, new: Sequence[NewResponse]) -> None
                 "source": answer.source,
                 "supersedes": answer.supersedes,
                 "comment": answer.comment,
+                "hash": sealed,
             }
-            for number, answer in numbered
+            for (number, answer), sealed in zip(numbered, _hashes(connection, new), strict=True)
         ],
     )
+
+
+def _hashes(connection: Connection, new: Sequence[NewResponse]) -> list[str]:
+    """The hash of each response."""
+    heads = texts(connection, "SELECT number, head FROM assignments", (answer.assignment for answer in new))
+    earlier = texts(connection, "SELECT number, hash FROM responses", (answer.supersedes for answer in new))
+    paths = texts(connection, "SELECT number, path FROM items", (item for answer in new for item in answer.items))
+    return [
+        chain.response(
+            heads[answer.assignment],
+            None if answer.supersedes is None else earlier[answer.supersedes],
+            (to_text(answer.submitted_at), answer.wall_seconds, answer.active_seconds, answer.source, answer.comment),
+            [(paths[item], int(group)) for item, group in zip(answer.items, answer.groups, strict=True)],
+            answer.group_names,
+        )
+        for answer in new
+    ]
 
 
 def insert_finished(connection: Connection, finished: Sequence[tuple[int, int, datetime, datetime, float]]) -> int:
     """Add submitted assignments (HIT, worker, beginning, end, active seconds); returns the number of the first."""
     first = _next_assignment_number(connection)
+    identifier = connection.exec_driver_sql("SELECT identifier FROM campaign").scalar_one()
+    hits, workers = (
+        {row[0]: row[1] for row in connection.exec_driver_sql(f"SELECT number, name FROM {table}")}
+        for table in ("hits", "workers")
+    )
     connection.execute(
         insert(schema.assignments),
         [
@@ -331,6 +379,7 @@ def insert_finished(connection: Connection, finished: Sequence[tuple[int, int, d
                 "last_event_at": to_text(ended),
                 "closed_at": to_text(ended),
                 "active_seconds": active,
+                "head": chain.begin(identifier, hits[hit], workers[worker], to_text(began), None),
             }
             for number, (hit, worker, began, ended, active) in enumerate(finished, start=first)
         ],

@@ -1,4 +1,4 @@
-"""Tables of a campaign file, schema version 2.
+"""Tables of a campaign file, schema version 3.
 
 Answers are append-only. `events`, `responses`, `response_items`, `response_groups`, `flags`, `runs`, `questions` and
 `question_events` carry triggers that abort every UPDATE and DELETE, and the plan (`hit_items`) is fixed once made. So
@@ -6,6 +6,8 @@ are the items of a stage and the lead's decisions (names, merges, exclusions, go
 items of a response are written first and its row in `responses` last: that row seals the set, after it no item can be
 added, and it is refused unless the set covers exactly the items of the HIT. A HIT counts its submissions and cannot
 have more than `R`. An answer to a question, a decision and a flag are taken back by a row of their own.
+
+Answers carry hashes, each of itself and of the one before it (see `chain`).
 
 Times are ISO 8601 text in UTC with microseconds: they sort as text.
 """
@@ -28,7 +30,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 APPLICATION_ID = 0x43726443  # "CrdC"
 
 metadata = MetaData()
@@ -43,6 +45,7 @@ campaign = Table(
     Column("created_at", Text, nullable=False),
     Column("created_with", Text, nullable=False),
     Column("revision", Integer, nullable=False, server_default=text("1")),
+    Column("identifier", Text, nullable=False, server_default=text("''")),  # the same in all copies of a campaign
 )
 
 stages = Table(
@@ -138,6 +141,7 @@ assignments = Table(
     Column("closed_at", Text),
     Column("active_seconds", Float, nullable=False, server_default=text("0")),
     Column("skip_reason", Text),
+    Column("head", Text, nullable=False, server_default=text("''")),  # the last hash of its log
     UniqueConstraint("hit", "worker"),  # never twice to one worker
     Index("one_open_assignment_a_worker", "worker", unique=True, sqlite_where=text("status = 'open'")),
     Index("assignments_by_hit", "hit", "status", "last_event_at"),
@@ -153,6 +157,7 @@ events = Table(
     Column("kind", Text, nullable=False),
     Column("placements", Text),  # JSON list of [position, group] for "place"
     Column("active_seconds", Float, nullable=False),
+    Column("hash", Text, nullable=False, server_default=text("''")),
     Index("events_by_assignment", "assignment", "number"),
     sqlite_autoincrement=True,
 )
@@ -168,6 +173,7 @@ responses = Table(
     Column("source", Text, CheckConstraint("source IN ('window', 'import', 'revision')"), nullable=False),
     Column("supersedes", Integer, ForeignKey("responses.number"), unique=True),
     Column("comment", Text),
+    Column("hash", Text, nullable=False, server_default=text("''")),
     Index("one_first_response_an_assignment", "assignment", unique=True, sqlite_where=text("supersedes IS NULL")),
     Index("responses_by_assignment", "assignment"),
 )
@@ -279,6 +285,7 @@ question_events = Table(
     Column("undoes", Integer, ForeignKey("question_events.number"), unique=True),
     Column("seconds", Float, nullable=False),
     Column("at", Text, nullable=False),
+    Column("hash", Text, nullable=False, server_default=text("''")),
     ForeignKeyConstraint(["question_set", "item"], ["questions.question_set", "questions.item"]),
     CheckConstraint("(kind = 'undo') = (undoes IS NOT NULL)", name="an_undo_undoes_something"),
     Index("question_events_by_worker", "question_set", "worker", "item"),
@@ -417,21 +424,11 @@ _VIEWS = (
 )
 
 
-def rules_of_tables(*tables: str) -> tuple[str, ...]:
-    """Statements that make the triggers of tables whose rows never change."""
-    return tuple(
-        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-        f"BEGIN SELECT RAISE(ABORT, '{_FIXED[table]}'); END"
-        for table in tables
-        for verb in ("UPDATE", "DELETE")
-    )
-
-
-def view(name: str) -> str:
-    """The statement that makes a view."""
-    return next(statement for statement in _VIEWS if statement.split()[2] == name)
-
-
 def rules() -> tuple[str, ...]:
     """Statements that make the triggers and views, in the order in which they can be run."""
-    return rules_of_tables(*_FIXED) + _RULES + _VIEWS
+    fixed = tuple(
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{why}'); END"
+        for table, why in _FIXED.items()
+        for verb in ("UPDATE", "DELETE")
+    )
+    return fixed + _RULES + _VIEWS

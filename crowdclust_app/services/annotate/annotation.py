@@ -131,9 +131,7 @@ def record(campaign: Campaign, assignment: Assignment, action: Action, active_se
             sorting = Sorting(len(row.assignment.items), stored_responses.actions(connection, assignment.number))
         sorting.apply(action)
         placements = action.placements if action.kind is ActionKind.PLACE else None
-        last = stored_responses.append_event(
-            connection, assignment.number, action.kind.value, placements, active_seconds, now
-        )
+        last = stored_responses.append_event(connection, row, action.kind.value, placements, active_seconds, now)
     campaign.sortings[assignment.number] = last, sorting
 
 
@@ -155,9 +153,7 @@ def submit(campaign: Campaign, assignment: Assignment, active_seconds: float) ->
             raise UserError(f"{count} not sorted yet", todo="put each into a group, then submit")
         campaign.sortings.pop(ours.number, None)
         active = max(active_seconds, ours.active_seconds)
-        stored_responses.close(
-            connection, ours.number, AssignmentStatus.SUBMITTED, stored_responses.SUBMIT, active, now
-        )
+        stored_responses.close(connection, row, AssignmentStatus.SUBMITTED, stored_responses.SUBMIT, active, now)
         stored_responses.insert_responses(
             connection,
             [
@@ -212,10 +208,8 @@ def skip(campaign: Campaign, assignment: Assignment, active_seconds: float = 0.0
     now = _now()
     with campaign.database.write() as connection:
         row = stored_responses.find_assignment(connection, assignment.number)
-        _refuse_ended(row, assignment)
-        stored_responses.close(
-            connection, assignment.number, AssignmentStatus.SKIPPED, stored_responses.SKIP, active_seconds, now
-        )
+        row = _refuse_ended(row, assignment)
+        stored_responses.close(connection, row, AssignmentStatus.SKIPPED, stored_responses.SKIP, active_seconds, now)
         catalogue.bump_revision(connection)
 
 
@@ -301,8 +295,8 @@ def _still_ours(connection: Connection, row: AssignmentRow, now: datetime) -> bo
 
 
 def _lapse(connection: Connection, row: AssignmentRow, now: datetime) -> None:
-    number, active = row.assignment.number, row.assignment.active_seconds
-    stored_responses.close(connection, number, AssignmentStatus.SKIPPED, stored_responses.LAPSE, active, now)
+    active = row.assignment.active_seconds
+    stored_responses.close(connection, row, AssignmentStatus.SKIPPED, stored_responses.LAPSE, active, now)
     catalogue.bump_revision(connection)
 
 

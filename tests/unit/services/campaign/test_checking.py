@@ -61,7 +61,7 @@ def test_a_sound_file_has_no_problems(path: Path) -> None:
         ("UPDATE hits SET submitted = 2 WHERE number = 0", "The HIT h0001 counts 2 submissions"),
         ("UPDATE assignments SET status = 'skipped' WHERE number = 1", "told in two ways"),
         ("UPDATE assignments SET item_order = '[1,2]' WHERE number = 4", "order of photos of assignment 4"),
-        ("INSERT INTO events VALUES (999, 4, '', 'redo', NULL, 0)", "log of assignment 4 cannot have happened"),
+        ("INSERT INTO events VALUES (999, 4, '', 'redo', NULL, 0, '')", "log of assignment 4 cannot have happened"),
         ("DELETE FROM hit_items WHERE hit = 5", "The HIT h0006 has no items"),
         ("UPDATE workers SET number = 7 WHERE number = 1", "The numbers of the workers have a gap"),
         ("UPDATE workers SET number = 7 WHERE number = 1", "refers to a missing row of workers"),
