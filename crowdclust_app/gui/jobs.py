@@ -21,6 +21,7 @@ from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QTimer, Sign
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import Cancelled
+from crowdclust_app.gui.garbage import GarbageTimer
 from crowdclust_app.services.progress_report import Progress, ProgressReport
 
 Lane = Literal["database", "inference", "quick", "decode"]
@@ -145,6 +146,7 @@ class Jobs(QObject):
         self._ticker = QTimer(self)
         self._ticker.setInterval(PROGRESS_INTERVAL_MS)
         self._ticker.timeout.connect(self._show_progress)
+        self._garbage = GarbageTimer(self)
 
     @property
     def active(self) -> tuple[Job, ...]:
@@ -226,6 +228,7 @@ class Jobs(QObject):
         self._active.clear()
         self._inbox.clear()
         self._ticker.stop()
+        self._garbage.stop()
 
     def wait(self, milliseconds: int = 10_000) -> bool:
         """Let the window live until no job is left, at most this long; whether none is left."""
