@@ -29,7 +29,8 @@ _WHY = {
              "chains for each seed",
     "sbic-fast": "the paper takes the labels in one order, here are several",
     "sbic-sorted": "the paper takes the labels in one order, here are several",
-    "te": "triangles are of pairs that both overlap with the worker, and those that tie share the say",
+    "te": "who agrees with the leading worker exactly half of the time has no sign and no say here; a sign for the one "
+          "of bluebirds gives .194",
 }  # fmt: skip
 
 

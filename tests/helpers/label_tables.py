@@ -94,3 +94,36 @@ def views_in_order(
     high = [t for t in order if table.task[t] >= middle]
     left = views_in_order(table, begin, middle, low, before + high)
     return left | views_in_order(table, middle, end, high, before + low)
+
+
+def every_triangle(table: LabelTable, overlapping: bool) -> np.ndarray:
+    """Reliabilities of triangular estimation: all pairs of other workers tried one after another.
+
+    The pair counts whether it overlaps with the worker or not, and the first of equal ones is taken, as bonald2017 has
+    it; or it must overlap, and equal ones count alike.
+    """
+    answers = np.zeros((table.n_workers, table.n_tasks))
+    answers[table.worker, table.task] = 2 * table.label - 1
+    shared = (answers != 0).astype(int) @ (answers != 0).astype(int).T
+    agreement = np.where(shared > 0, answers @ answers.T / np.maximum(shared, 1), 0.0)
+    np.fill_diagonal(agreement, 0.0)
+    size = np.zeros(table.n_workers)
+    for k in range(table.n_workers):
+        others = [j for j in range(table.n_workers) if j != k and (not overlapping or shared[j, k])]
+        pairs = [(a, b) for a, b in itertools.combinations(others, 2) if agreement[a, b]]
+        if pairs:
+            strongest = max(abs(agreement[pair]) for pair in pairs)
+            equal = [(a, b) for a, b in pairs if abs(agreement[a, b]) == strongest]
+            implied = [abs(agreement[k, a] * agreement[k, b] / agreement[a, b]) for a, b in equal]
+            size[k] = math.sqrt(float(np.mean(implied)) if overlapping else implied[0])
+    support = size**2 + agreement.sum(axis=1)
+    leading = np.abs(support) >= np.abs(support).max() - 1e-9
+    leaders = np.flatnonzero(leading) if overlapping else np.flatnonzero(leading)[:1]
+    np.fill_diagonal(agreement, 1.0)
+    np.fill_diagonal(shared, 1)
+    ahead = np.where(support[leaders] >= 0, 1.0, -1.0)
+    votes = agreement[:, leaders] @ ahead
+    signs = np.where(np.abs(votes) < 1e-9, 0.0, np.sign(votes))
+    if overlapping:
+        signs[~(shared[:, leaders] > 0).any(axis=1)] = 1.0
+    return np.clip(signs * size, -0.999, 0.999)

@@ -31,7 +31,7 @@ from crowdclust_app.inference.aggregators.one_coin import EM, ApproximateMeanFie
 from crowdclust_app.inference.aggregators.ordinal import Ordinal
 from crowdclust_app.inference.aggregators.registry import method_named
 from crowdclust_app.inference.aggregators.sbic import FastSBIC, OnlineSBIC, SortedSBIC
-from crowdclust_app.inference.aggregators.triangular_estimation import TriangularEstimation
+from crowdclust_app.inference.aggregators.triangular_estimation import OverlapTriangularEstimation, TriangularEstimation
 from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "NormalisedKOS",
     "OnlineSBIC",
     "Ordinal",
+    "OverlapTriangularEstimation",
     "SoftVote",
     "SortedSBIC",
     "TriangularEstimation",

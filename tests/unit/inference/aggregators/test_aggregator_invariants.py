@@ -19,6 +19,8 @@ STEADY = [
     for name in names_of("aggregator")
     if name not in {"gibbs", "sbic-fast", "sbic-sorted", "ordinal", "continuous"}
 ]
+# of pairs that agree equally strongly `te` takes the first by name
+NAMELESS = [name for name in STEADY if name != "te"]
 EVEN = {"prevalence": 0.5}
 
 rows = st.lists(
@@ -47,7 +49,7 @@ def test_shuffled_rows_give_the_same_bits(name: str, table: list[tuple[int, int,
     np.testing.assert_array_equal(fitted.codes_, expected.codes_)
 
 
-@pytest.mark.parametrize("name", STEADY)
+@pytest.mark.parametrize("name", NAMELESS)
 @given(table=rows, seed=st.integers(0, 99))
 @invariant
 def test_other_names_give_the_same_labels(name: str, table: list[tuple[int, int, int]], seed: int) -> None:

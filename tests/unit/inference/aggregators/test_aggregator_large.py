@@ -50,8 +50,8 @@ def labelled(shape: str) -> tuple[LabelTable, np.ndarray]:
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_many_labels_in_any_shape_are_a_result(name: str, shape: str) -> None:
     table, truth = labelled(shape)
-    if name == "te" and shape == "a crowd on ten tasks":
-        with pytest.raises(UserError, match=r"^te compares every two workers who share a task, here about"):
+    if name in {"te", "te-overlap"} and shape == "a crowd on ten tasks":
+        with pytest.raises(UserError, match=f"^{name} compares every two workers who share a task, here about"):
             method_named(name)().fit_encoded(table)
         return
     # rounds differ from method to method; a few show what one costs
@@ -61,4 +61,6 @@ def test_many_labels_in_any_shape_are_a_result(name: str, shape: str) -> None:
     assert ((fitted.accuracy_ >= 0) & (fitted.accuracy_ <= 1)).all()
     wrong = np.abs((fitted.probabilities_[:, 1] > 0.5) - truth.astype(float))
     undecided = np.isclose(fitted.probabilities_[:, 1], 0.5)
-    assert np.where(undecided, 0.5, wrong).mean() < (0.2 if table.n_labels > 9 * table.n_tasks else 0.55)
+    # the published triangular estimation gives no say to those who share no task with its one pair
+    informed = table.n_labels > 9 * table.n_tasks and name != "te"
+    assert np.where(undecided, 0.5, wrong).mean() < (0.2 if informed else 0.55)

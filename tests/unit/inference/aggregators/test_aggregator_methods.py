@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from label_tables import simulated
+from label_tables import every_triangle, simulated
 
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.domain.methods import names_of
@@ -25,6 +25,7 @@ from crowdclust_app.inference.aggregators import (
     Gibbs,
     Majority,
     Ordinal,
+    OverlapTriangularEstimation,
     SoftVote,
     TriangularEstimation,
     TwoCoinEM,
@@ -203,19 +204,53 @@ def test_gibbs_repeats_itself_by_seed_and_agrees_with_exact_inference() -> None:
         Gibbs(n_starts=0).fit(table)
 
 
-def test_triangles_give_the_reliability_of_workers_in_closed_form() -> None:
+TRIANGULAR = (TriangularEstimation, OverlapTriangularEstimation)
+
+
+@pytest.mark.parametrize("method", TRIANGULAR)
+def test_triangles_give_the_reliability_of_workers_in_closed_form(method: type) -> None:
     rng = np.random.default_rng(2)
     truth = rng.choice([-1, 1], 4000)
     reliability = np.array([0.9, 0.6, 0.4, 0.2, -0.5])
     tasks, workers = np.repeat(np.arange(4000), 5), np.tile(np.arange(5), 4000)
     right = rng.random(20000) < (1 + reliability[workers]) / 2
     labels = np.where(right, truth[tasks], -truth[tasks])
-    fitted = TriangularEstimation().fit(tasks, workers, labels)
+    fitted = method().fit(tasks, workers, labels)
     np.testing.assert_allclose(fitted.reliability_, reliability, atol=0.06)
     # a pair that overlaps with nobody else has no triangle, and no say
-    apart = TriangularEstimation().fit([1, 1, 2, 2], ["u", "v", "u", "v"], [0, 0, 1, 1])
+    apart = method().fit([1, 1, 2, 2], ["u", "v", "u", "v"], [0, 0, 1, 1])
     assert apart.reliability_.tolist() == [0.0, 0.0]
     assert apart.ties_.all()
+
+
+@pytest.mark.parametrize("method", TRIANGULAR)
+@pytest.mark.parametrize("shape", [(12, 5, 3), (60, 20, 4), (200, 60, 5), (30, 40, 2)])
+def test_triangles_are_those_of_every_pair_tried(method: type, shape: tuple[int, int, int]) -> None:
+    for seed in range(4):
+        table, _ = simulated(*shape, seed=seed)
+        fitted = method().fit(table)
+        expected = every_triangle(table, overlapping=method is OverlapTriangularEstimation)
+        np.testing.assert_allclose(fitted.reliability_, expected, atol=1e-12)
+        weights = np.log((1 + expected) / (1 - expected))
+        log_odds = np.bincount(table.task, (2 * table.label - 1) * weights[table.worker])
+        np.testing.assert_allclose(fitted.probabilities_[:, 1], 1 / (1 + np.exp(-log_odds)), atol=1e-9)
+
+
+def test_names_that_decide_are_said() -> None:
+    # Ann, Ben and Cem, and Dan, Eve and Fay, always agree; Gus worked with the first three alone
+    rows = [(t, w, t % 2) for t in range(6) for w in ("Ann", "Ben", "Cem")]
+    rows += [(t, w, t % 2) for t in range(6, 12) for w in ("Dan", "Eve", "Fay")]
+    rows += [(t, "Gus", int(t in (1, 3))) for t in range(6)]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    fitted = TriangularEstimation().fit(*columns)
+    assert fitted.reliability_.round(3).tolist() == [0.999, 0.999, 0.999, 0.0, 0.0, 0.0, 0.667]
+    assert fitted.notes_ == (
+        "several pairs agree equally strongly and the first by name is taken, which decides about 7 workers; "
+        "in te-overlap names decide nothing",
+    )
+    overlap = OverlapTriangularEstimation().fit(*columns)
+    assert overlap.reliability_.round(3).tolist() == [0.999] * 6 + [0.667]
+    assert overlap.notes_ == ()
 
 
 def test_ordered_classes_use_their_order() -> None:
