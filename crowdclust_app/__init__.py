@@ -30,7 +30,7 @@ _ATTRIBUTES = {
     "crowdclust_app.api.tables": ("read_labels", "read_responses", "read_truth"),
     "crowdclust_app.domain.errors": ("InvalidInputError", "NotConvergedWarning", "NotFittedError", "UserError"),
     "crowdclust_app.domain.response_table": ("ResponseTable",),
-    "crowdclust_app.inference.aggregators": ("OnlineSBIC",),
+    "crowdclust_app.inference.aggregators": ("OnlineSBIC", "OnlineSortedSBIC"),
 }
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+
+def _sorted(error: float) -> dict[str, float]:
+    """Of Sorted SBIC; the paper does not say whether views were shared."""
+    return {"sbic-sorted": error, "sbic-sorted-shared": error}
+
+
 TABLE2: dict[str, dict[str, float]] = {
     "bluebirds": {"majority": 0.241, "em": 0.278, "amf": 0.278, "kos": 0.278, "gibbs": 0.341, "sbic-fast": 0.260,
-                  "sbic-sorted": 0.298, "te": 0.194},
+                  **_sorted(0.298), "te": 0.194},
     "ducks": {"majority": 0.306, "em": 0.412, "amf": 0.412, "kos": 0.396, "gibbs": 0.412, "sbic-fast": 0.400,
-              "sbic-sorted": 0.405, "te": 0.408},
+              **_sorted(0.405), "te": 0.408},
     "rte": {"majority": 0.100, "em": 0.072, "amf": 0.075, "kos": 0.491, "gibbs": 0.079, "sbic-fast": 0.075,
-            "sbic-sorted": 0.072, "te": 0.257},
+            **_sorted(0.072), "te": 0.257},
     "temp": {"majority": 0.057, "em": 0.061, "amf": 0.061, "kos": 0.567, "gibbs": 0.095, "sbic-fast": 0.059,
-             "sbic-sorted": 0.062, "te": 0.115},
+             **_sorted(0.062), "te": 0.115},
     "trec": {"majority": 0.257, "em": 0.217, "amf": 0.266, "kos": 0.259, "gibbs": 0.302, "sbic-fast": 0.251,
-             "sbic-sorted": 0.239, "te": 0.451},
+             **_sorted(0.239), "te": 0.451},
 }  # fmt: skip
 """Error rates of manino2019's Table 2, by set and method."""
 
@@ -28,7 +34,8 @@ _WHY = {
     "gibbs": "the posterior has several modes that a chain does not leave; the paper gives one run, here are several "
              "chains for each seed",
     "sbic-fast": "the paper takes the labels in one order, here are several",
-    "sbic-sorted": "the paper takes the labels in one order, here are several",
+    "sbic-sorted": "the paper takes the labels in one order, here are several, and may have shared views",
+    "sbic-sorted-shared": "the paper takes the labels in one order, here are several",
     "te": "who agrees with the leading worker exactly half of the time has no sign and no say here; a sign for the one "
           "of bluebirds gives .194",
 }  # fmt: skip

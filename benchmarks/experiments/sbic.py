@@ -33,11 +33,11 @@ TABLE = ("data", "method", "tasks", "seeds", "error", "error_sd", "published", "
 
 MAJORITY = "majority"
 FAST = "sbic-fast"
-BOUNDED: dict[str, Variant] = {FAST: "fast", "sbic-sorted": "sorted"}
-RANDOMISED = frozenset({"gibbs", FAST, "sbic-sorted"})
+BOUNDED: dict[str, Variant] = {FAST: "fast", "sbic-sorted": "sorted", "sbic-sorted-shared": "sorted"}
+RANDOMISED = frozenset({"gibbs", FAST, "sbic-sorted", "sbic-sorted-shared"})
 """Methods that draw something, or the order of the labels."""
 
-ALL = ("sbic-fast", "sbic-sorted", "majority", "em", "amf", "bp", "kos", "gibbs", "mf", "te")
+ALL = ("sbic-fast", "sbic-sorted-shared", "majority", "em", "amf", "bp", "kos", "gibbs", "mf", "te")
 """What is compared when nothing is named."""
 
 GENERIC_PRIOR = (2.0, 1.0)

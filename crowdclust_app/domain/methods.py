@@ -113,6 +113,8 @@ _ALL = (
            "one pass; what chooses the next question", verify_row=8),
     Method("sbic-sorted", "Sorted SBIC", "aggregator", f"{_AGGREGATORS}.sbic:SortedSBIC", "manino2019",
            "one pass for each task, its own labels last"),
+    Method("sbic-sorted-shared", "Sorted SBIC, shared views", "aggregator", f"{_AGGREGATORS}.sbic:SharedSortedSBIC",
+           "manino2019", "one pass for each task, its own labels last, beginnings shared"),
     Method("gibbs", "Gibbs sampling", "aggregator", f"{_AGGREGATORS}.gibbs:Gibbs", "manino2019",
            "one reliability a worker, by Gibbs sampling"),
     Method("te", "Triangular estimation", "aggregator", f"{_AGGREGATORS}.triangular_estimation:TriangularEstimation",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import betaln, log_softmax, softmax
 
 from crowdclust_app.inference.aggregators import LabelTable, encode_labels
 
@@ -23,6 +24,19 @@ def simulated(tasks: int = 40, workers: int = 12, per_task: int = 5, seed: int =
     task_column = [rows[row][0] for row in order]
     worker_column = [int(rows[row][1]) for row in order]
     return encode_labels(task_column, worker_column, [labels[row] for row in order]), truth
+
+
+def of_classes(classes: int, tasks: int, workers: int, per_task: int, seed: int) -> LabelTable:
+    """The same with any number of classes; a wrong answer is any other class."""
+    rng = np.random.default_rng(seed)
+    truth, skill = rng.integers(0, classes, tasks), rng.uniform(0.55, 0.95, workers)
+    task = rng.permutation(np.repeat(np.arange(tasks), per_task))
+    worker = np.empty(len(task), dtype=np.int64)
+    for one in range(tasks):
+        worker[task == one] = rng.permutation(workers)[:per_task]
+    wrong = (truth[task] + rng.integers(1, classes, len(task))) % classes
+    label = np.where(rng.random(len(task)) < skill[worker], truth[task], wrong)
+    return encode_labels(task, worker, label, classes=tuple(range(classes)))
 
 
 def random_tree(tasks: int, workers: int, seed: int, repeats: int = 0) -> LabelTable:
@@ -70,17 +84,23 @@ def brute_force(table: LabelTable, prior: tuple[float, float], share: float = 0.
     return weights @ worlds / weights.sum()
 
 
-def direct_sbic(table: LabelTable, order: np.ndarray, alpha: float, beta: float, start: float) -> np.ndarray:
-    """Fast SBIC as the paper writes it: each label looks at its worker's whole history."""
-    log_odds = np.full(table.n_tasks, start)
+def direct_sbic(
+    table: LabelTable, order: Iterable[int], alpha: float, beta: float, shares: Sequence[float]
+) -> np.ndarray:
+    """Fast SBIC as the paper writes it: each label looks at its worker's whole history; log-probabilities, (M, K).
+
+    A wrong answer is any other class with equal probability, which for two classes is the paper's model.
+    """
+    size = len(shares)
+    logs = np.tile(np.log(shares), (table.n_tasks, 1))
     history: list[list[tuple[int, int]]] = [[] for _ in range(table.n_workers)]
     for t in order:
-        i, j, x = int(table.task[t]), int(table.worker[t]), 1 if table.label[t] == 1 else -1
-        right = sum(1.0 / (1.0 + math.exp(-sign * log_odds[h])) for h, sign in history[j])
+        i, j, x = int(table.task[t]), int(table.worker[t]), int(table.label[t])
+        right = sum(float(softmax(logs[h])[said]) for h, said in history[j])
         p = (right + alpha) / (len(history[j]) + alpha + beta)
-        log_odds[i] += x * math.log(p / (1 - p))
+        logs[i] += [math.log(p) if c == x else math.log((1 - p) / (size - 1)) for c in range(size)]
         history[j].append((i, x))
-    return log_odds
+    return np.asarray(log_softmax(logs, axis=1))
 
 
 def views_in_order(

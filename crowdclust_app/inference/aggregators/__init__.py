@@ -30,7 +30,8 @@ from crowdclust_app.inference.aggregators.label_table import LabelTable, encode_
 from crowdclust_app.inference.aggregators.one_coin import EM, ApproximateMeanField, MeanField
 from crowdclust_app.inference.aggregators.ordinal import Ordinal
 from crowdclust_app.inference.aggregators.registry import method_named
-from crowdclust_app.inference.aggregators.sbic import FastSBIC, OnlineSBIC, SortedSBIC
+from crowdclust_app.inference.aggregators.sbic import FastSBIC, SharedSortedSBIC, SortedSBIC
+from crowdclust_app.inference.aggregators.sbic_online import OnlineSBIC, OnlineSortedSBIC
 from crowdclust_app.inference.aggregators.triangular_estimation import OverlapTriangularEstimation, TriangularEstimation
 from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
 
@@ -52,8 +53,10 @@ __all__ = [
     "MeanField",
     "NormalisedKOS",
     "OnlineSBIC",
+    "OnlineSortedSBIC",
     "Ordinal",
     "OverlapTriangularEstimation",
+    "SharedSortedSBIC",
     "SoftVote",
     "SortedSBIC",
     "TriangularEstimation",

@@ -262,7 +262,7 @@ class Aggregator(Parameters):
                 f"the policy for ties {self.ties!r} is unknown", todo=f"take one of {', '.join(TIES)}"
             )
         check_prior(self._prior, self.takes_discrete_prior, self.name)
-        prevalence_of(self.prevalence, table)
+        prevalence_of(self.prevalence, table.n_classes)
         if table.n_tasks * table.n_classes > MOST_CELLS:
             what = f"the labels have {table.n_classes:,} different values, too many for classes"
             raise InvalidInputError(what, todo="take continuous if they are measurements")
@@ -295,7 +295,7 @@ class Aggregator(Parameters):
         setting = self.prevalence
         if setting is None:
             setting = "auto" if self.estimates_prevalence else "even"
-        return prevalence_of(setting, table), isinstance(setting, str) and setting == "auto"
+        return prevalence_of(setting, table.n_classes), isinstance(setting, str) and setting == "auto"
 
     def _start_shares(self, table: LabelTable) -> Floats:
         """Vote shares to start from; turned round when the prior says that workers are wrong more often than right."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdclust_app.domain.errors import InvalidInputError
-from crowdclust_app.inference.aggregators.label_table import Codes, Floats, LabelTable
+from crowdclust_app.inference.aggregators.label_table import Codes, Floats
 
 Ties = Literal["undecided", "random", "prior"]
 TIES: tuple[Ties, ...] = get_args(Ties)
@@ -121,15 +121,14 @@ def check_prior(prior: Prior, takes_discrete: bool, name: str) -> None:
         raise InvalidInputError(f"the prior {alpha:g},{beta:g} is not above 0", todo="give two numbers such as 2,1")
 
 
-def prevalence_of(setting: Prevalence, table: LabelTable) -> Floats:
-    """Turn a prevalence setting into a distribution over the classes (`auto` starts from even).
+def prevalence_of(setting: Prevalence, count: int) -> Floats:
+    """Turn a prevalence setting into a distribution over `count` classes (`auto` starts from even).
 
     Raises
     ------
     InvalidInputError
-        When it is not a distribution over the classes of the table.
+        When it is not a distribution over that many classes.
     """
-    count = table.n_classes
     if setting is None or isinstance(setting, str):
         if setting not in (None, "auto", "even"):
             raise InvalidInputError(

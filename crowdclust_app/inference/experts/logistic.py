@@ -309,7 +309,7 @@ class LogisticExperts(ItemClassifier, Aggregator):
             self._gold = np.where(gold >= 0, gold > boundary, -1).astype(np.int64)
             setting = self.prevalence
             if not isinstance(setting, str) and setting is not None:
-                share = float(prevalence_of(setting, table)[boundary + 1 :].sum())
+                share = float(prevalence_of(setting, table.n_classes)[boundary + 1 :].sum())
                 self.prevalence = min(max(share, 1e-12), 1.0 - 1e-12)
             try:
                 found.append(self._problem(asked))

@@ -20,6 +20,7 @@ from crowdclust_app.inference.aggregators import (
     Gibbs,
     Majority,
     OnlineSBIC,
+    SharedSortedSBIC,
     SoftVote,
     SortedSBIC,
     encode_labels,
@@ -29,8 +30,9 @@ from crowdclust_app.inference.aggregators.scoring import score
 
 OF_CLASSES = [name for name in names_of("aggregator") if name != "continuous"]
 # Methods whose answer is a posterior: one label moves it a little and no more.
-CAUTIOUS = ["soft-vote", "amf", "mf", "bp", "amf2", "mf2", "bp2", "sbic-fast", "sbic-sorted", "gibbs"]
-BY_ORDER = {"sbic-fast", "sbic-sorted"}
+CAUTIOUS = ["soft-vote", "amf", "mf", "bp", "amf2", "mf2", "bp2", "sbic-fast", "sbic-sorted", "sbic-sorted-shared",
+            "gibbs"]  # fmt: skip
+BY_ORDER = {"sbic-fast", "sbic-sorted", "sbic-sorted-shared"}
 
 
 def make(name: str, **parameters: object) -> Aggregator:
@@ -323,7 +325,8 @@ def test_truth_of_some_tasks_is_scored_over_those() -> None:
 
 
 @pytest.mark.parametrize("name", ["em", "amf", "mf", "bp", "em2", "amf2", "mf2", "bp2", "gibbs", "te", "te-overlap",
-                                  "bp-max", "dawid-skene-map", "sbic-fast", "sbic-sorted"])  # fmt: skip
+                                  "bp-max", "dawid-skene-map", "sbic-fast", "sbic-sorted",
+                                  "sbic-sorted-shared"])  # fmt: skip
 def test_adversaries_are_named_when_the_prior_allows_it(name: str) -> None:
     table, truth = simulated(60, 10, 6, seed=2)
     against = encode_labels(table.task, table.worker, 1 - table.label)
@@ -363,14 +366,18 @@ def test_the_order_of_streaming_is_drawn_by_the_seed_or_taken_as_it_stands() -> 
         FastSBIC(order="sorted").fit_encoded(table)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", [FastSBIC, SortedSBIC])
-def test_a_prior_that_says_nothing_is_refused(method: type[FastSBIC] | type[SortedSBIC]) -> None:
+@pytest.mark.parametrize("method", [FastSBIC, SortedSBIC, SharedSortedSBIC])
+def test_a_prior_that_says_nothing_is_refused(method: type[Aggregator]) -> None:
     table, _ = simulated(10, 5, 3)
     with pytest.raises(UserError, match="with the prior 1,1 and even classes no label says anything"):
         method(prior=(1.0, 1.0)).fit_encoded(table)
     with pytest.raises(UserError, match="no label says anything"):
         OnlineSBIC(prior=(3.0, 3.0)).partial_fit([0], [0], [1])
     assert_sound(method(prior=(1.0, 1.0), prevalence=0.6).fit_encoded(table))
+    three = (["a", "b", "c"], ["u", "u", "v"], ["x", "y", "z"])
+    with pytest.raises(UserError, match="with the prior 1,2 and even classes no label says anything"):
+        method(prior=(1.0, 2.0)).fit(*three)
+    assert method(prior=(1.0, 1.0)).fit(*three).labels_.tolist() == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize("name", names_of("aggregator"))

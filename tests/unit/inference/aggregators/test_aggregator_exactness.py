@@ -9,7 +9,7 @@ import elementary_symmetric as esp
 import numpy as np
 import pandas
 import pytest
-from label_tables import brute_force, direct_sbic, every_world, random_tree, simulated, views_in_order
+from label_tables import brute_force, direct_sbic, every_world, of_classes, random_tree, simulated, views_in_order
 from scipy.special import expit, logit
 from sklearn.base import clone
 
@@ -26,6 +26,8 @@ from crowdclust_app.inference.aggregators import (
     MaxProduct,
     MeanField,
     OnlineSBIC,
+    OnlineSortedSBIC,
+    SharedSortedSBIC,
     SortedSBIC,
     TwoCoinBeliefPropagation,
     TwoCoinEM,
@@ -262,25 +264,69 @@ def test_the_bound_of_mean_field_is_below_the_evidence_and_close(method: type, c
     assert evidence - 5.0 < bound < evidence
 
 
-@pytest.mark.parametrize(("prior", "share"), [((2.0, 1.0), 0.5), ((1.0, 1.0), 0.6), ((0.7, 2.0), 0.3)])
-def test_fast_sbic_in_push_form_is_the_direct_form(prior: tuple[float, float], share: float) -> None:
-    table, _ = simulated(25, 8, 5, seed=7)
-    fitted = FastSBIC(prior=prior, prevalence=share, order="arrival").fit_encoded(table)
-    expected = direct_sbic(table, np.arange(table.n_labels), *prior, logit(share))
-    np.testing.assert_allclose(fitted.log_odds_, expected, atol=1e-12)
+CLASSES = (2, 3, 5)
 
 
-def test_sorted_sbic_with_shared_views_is_a_copy_for_each_task() -> None:
-    table, _ = simulated(23, 8, 5, seed=8)
+def shares_of(classes: int) -> list[float]:
+    return {2: [0.55, 0.45], 3: [0.5, 0.2, 0.3], 5: [0.2] * 5}[classes]
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("prior", [(2.0, 1.0), (1.0, 1.0), (0.7, 2.0)])
+def test_fast_sbic_in_push_form_is_the_direct_form(prior: tuple[float, float], classes: int) -> None:
+    table = of_classes(classes, tasks=25, workers=8, per_task=5, seed=7)
+    shares = [0.4, 0.6] if classes == 2 else [0.1, *[0.9 / (classes - 1)] * (classes - 1)]
+    fitted = FastSBIC(prior=prior, prevalence=shares, order="arrival").fit_encoded(table)
+    expected = direct_sbic(table, range(table.n_labels), *prior, shares)
+    np.testing.assert_allclose(np.log(fitted.probabilities_), expected, atol=1e-12)
+    if classes == 2:
+        np.testing.assert_allclose(fitted.log_odds_, expected[:, 1] - expected[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+def test_sorted_sbic_is_algorithm_2_with_a_copy_for_each_task(classes: int) -> None:
+    table = of_classes(classes, tasks=23, workers=8, per_task=5, seed=8)
+    shares = shares_of(classes)
+    fitted = SortedSBIC(prevalence=shares, order="arrival").fit_encoded(table)
+    online = OnlineSortedSBIC(prevalence=shares, classes=range(classes))
+    for rows in (slice(0, 40), slice(40, None)):
+        online.partial_fit(table.task[rows], table.worker[rows], table.label[rows])
+    for task in range(table.n_tasks):
+        others = [t for t in range(table.n_labels) if table.task[t] != task]
+        own = [t for t in range(table.n_labels) if table.task[t] == task]
+        copy = direct_sbic(table, [*others, *own], 2.0, 1.0, shares)[task]
+        np.testing.assert_allclose(np.log(fitted.probabilities_[task]), copy, atol=1e-12)
+        np.testing.assert_allclose(np.log(online.predict_proba([task])[0]), copy, atol=1e-12)
+    shared = SharedSortedSBIC(prevalence=shares, order="arrival").fit_encoded(table)
+    assert np.abs(np.log(shared.probabilities_) - np.log(fitted.probabilities_)).max() > 0.1
+    fast = FastSBIC(prevalence=shares, order="arrival").fit_encoded(table)
+    expected = fast.accuracy_[np.array(online.workers_)]
+    np.testing.assert_allclose(online.accuracy_, expected, atol=1e-12)
+
+
+def test_all_repeats_of_a_task_are_weighed_without_each_other_in_algorithm_2() -> None:
+    # u gave a task two labels: neither is in the other's estimate, which is of u's other tasks
+    rows = (["a", "b", "a", "c"], list("uuuv"), [1, 1, 0, 0])
+    fitted = SortedSBIC(order="arrival").fit(*rows)
+    assert fitted.probabilities_[0].tolist() == pytest.approx([0.5, 0.5])
+    assert fitted.ties_[0]
+    online = OnlineSortedSBIC().partial_fit(*rows)
+    np.testing.assert_allclose(online.predict_proba(fitted.tasks_), fitted.probabilities_, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+def test_sorted_sbic_with_shared_views_is_a_copy_for_each_task(classes: int) -> None:
+    table = of_classes(classes, tasks=23, workers=8, per_task=5, seed=8)
     # more tasks than one call of the compiled code takes, so that both ways of halving are there
-    many, _ = simulated(150, 9, 3, seed=9)
+    many = of_classes(classes, tasks=150, workers=9, per_task=3, seed=9)
+    shares = shares_of(classes)
     for rows, checked in ((table, range(23)), (many, range(0, 150, 29))):
-        fitted = SortedSBIC(prevalence=0.45, order="arrival").fit_encoded(rows)
+        fitted = SharedSortedSBIC(prevalence=shares, order="arrival").fit_encoded(rows)
         orders = views_in_order(rows, 0, rows.n_tasks, list(range(rows.n_labels)), [])
         for task in checked:
             assert sorted(orders[task]) == list(range(rows.n_labels))
-            copy = direct_sbic(rows, np.array(orders[task]), 2.0, 1.0, logit(0.45))
-            assert fitted.log_odds_[task] == pytest.approx(copy[task], abs=1e-11)
+            copy = direct_sbic(rows, orders[task], 2.0, 1.0, shares)
+            np.testing.assert_allclose(np.log(fitted.probabilities_[task]), copy[task], atol=1e-11)
 
 
 def test_the_online_class_believes_what_fast_sbic_does() -> None:
@@ -309,10 +355,26 @@ def test_the_online_class_believes_what_fast_sbic_does() -> None:
     assert again.partial_fit([1, 2], ["a", "b"], ["yes", "no"]).predict([1, 2, 7]).tolist() == ["yes", "no", None]
 
 
+def test_labels_of_more_classes_arrive_one_by_one_too() -> None:
+    table = of_classes(4, tasks=25, workers=8, per_task=5, seed=3)
+    fitted = FastSBIC(prior=(3.0, 1.5), order="arrival").fit_encoded(table)
+    online = OnlineSBIC(prior=(3.0, 1.5), classes=("a", "b", "c", "d"))
+    online.partial_fit(table.task, table.worker, ["abcd"[label] for label in table.label])
+    np.testing.assert_allclose(online.predict_proba(fitted.tasks_), fitted.probabilities_, atol=1e-12)
+    assert [*online.predict(range(25)), online.predict(["new"])[0]] == ["abcd"[code] for code in fitted.codes_] + [None]
+    with pytest.raises(InvalidInputError, match="the label e is not one of the classes a, b, c and d"):
+        online.partial_fit([0], [0], ["e"])
+    for wrong, said in (({"classes": ("a",)}, "1 classes are declared"), ({"prior": (0.0, 1.0)}, "the prior 0,1 is"),
+                        ({"prevalence": [0.5, 0.4]}, "the prevalence is not between"), ({"prior": (2, 2)}, "nothing"),
+                        ({"classes": range(3), "prevalence": 0.3}, "is of two classes")):  # fmt: skip
+        with pytest.raises(InvalidInputError, match=said.replace("nothing", "no label says anything")):
+            OnlineSBIC(**wrong).partial_fit([1], [1], [1])
+
+
 def test_repeats_are_streamed_as_the_direct_form_does() -> None:
     rng = np.random.default_rng(0)
     table: LabelTable = encode_labels(rng.integers(0, 6, 60), rng.integers(0, 3, 60), rng.integers(0, 2, 60))
     assert table.repeated > 20
     fitted = FastSBIC(order="arrival").fit_encoded(table)
-    expected = direct_sbic(table, np.arange(60), 2.0, 1.0, 0.0)
-    np.testing.assert_allclose(fitted.log_odds_, expected, atol=1e-11)
+    expected = direct_sbic(table, range(60), 2.0, 1.0, [0.5, 0.5])
+    np.testing.assert_allclose(np.log(fitted.probabilities_), expected, atol=1e-11)

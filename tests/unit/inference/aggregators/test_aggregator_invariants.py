@@ -17,7 +17,7 @@ from crowdclust_app.inference.aggregators import Aggregator, encode_labels, meth
 STEADY = [
     name
     for name in names_of("aggregator")
-    if name not in {"gibbs", "sbic-fast", "sbic-sorted", "ordinal", "continuous"}
+    if name not in {"gibbs", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "ordinal", "continuous"}
 ]
 # of pairs that agree equally strongly `te` takes the first by name
 NAMELESS = [name for name in STEADY if name != "te"]

@@ -35,7 +35,7 @@ from crowdclust_app.inference.aggregators.scoring import score
 
 COMMON = {"prior", "prevalence", "ties", "repeats", "classes", "max_iterations", "tolerance", "seed"}
 OWN = {"soft-vote": {"pseudo_votes"}, "gibbs": {"n_starts", "burn_in", "samples"}, "sbic-fast": {"order"},
-       "sbic-sorted": {"order"}}  # fmt: skip
+       "sbic-sorted": {"order"}, "sbic-sorted-shared": {"order"}}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", names_of("aggregator"))
@@ -180,7 +180,7 @@ def test_one_coin_methods_take_more_than_two_classes() -> None:
     labels = np.where(rng.random(1200) < skill[workers], truth[tasks], wrong)
     known = dict(enumerate(truth.tolist()))
     majority = score(Majority().fit(tasks, workers, labels), known).error
-    for name in ("em", "amf", "mf", "dawid-skene", "dawid-skene-map"):
+    for name in ("em", "amf", "mf", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "dawid-skene", "dawid-skene-map"):
         fitted = method_named(name)().fit(tasks, workers, labels)
         assert score(fitted, known).error < majority - 0.05
         assert np.isnan(fitted.sensitivity_).all()
