@@ -254,7 +254,7 @@ class OnlineSortedSBIC(_Online):
     >>> round(online.probability("t1"), 2)
     0.8
     >>> round(online.partial_fit(["t2", "t2"], ["Ann", "Ben"], ["no", "no"]).probability("t1"), 2)
-    0.85
+    0.84
     """
 
     def __init__(
