@@ -200,7 +200,7 @@ def _aggregate(parser: Parser) -> None:
         help=f"one of {', '.join(methods)}; or all that the labels allow (dawid-skene)",
     )
     parser.add_argument("--prior", type=_prior, metavar="A,B", help="Beta prior on how often a worker is right (2,1; "
-                        "2,2 for experts, 3,2 for gp)")  # fmt: skip
+                        "4,1 for ebcc, 2,2 for experts, 3,2 for gp)")  # fmt: skip
     parser.add_argument("--prevalence", type=_prevalence, metavar="auto|q", help="probability of the second class, or "
                         "auto to estimate it (auto for dawid-skene and ordinal, 0.5 for the others)")  # fmt: skip
     parser.add_argument("--features", type=Path, metavar="features.csv", help="learn from the tasks' features too "

@@ -126,6 +126,8 @@ _ALL = (
            "sensitivity, specificity and the share of yes, by EM", verify_row=7),
     Method("dawid-skene-map", "Dawid-Skene, MAP", "aggregator", f"{_AGGREGATORS}.confusion_matrices:DawidSkeneMAP",
            "raykar2009", "a confusion matrix a worker, with a prior, by EM"),
+    Method("ebcc", "EBCC", "aggregator", f"{_AGGREGATORS}.ebcc:EBCC", "li2019",
+           "Dawid-Skene with kinds of tasks in each class, on which workers err together"),
     Method("ordinal", "Ordinal", "aggregator", f"{_AGGREGATORS}.ordinal:Ordinal", "raykar2009",
            "ordered classes, as questions whether a task is above each", scale="ordinal"),
     Method("continuous", "Continuous", "aggregator", f"{_AGGREGATORS}.continuous:Continuous", "raykar2009",

@@ -23,6 +23,7 @@ from crowdclust_app.inference.aggregators.confusion_matrices import (
     TwoCoinMeanField,
 )
 from crowdclust_app.inference.aggregators.continuous import Continuous
+from crowdclust_app.inference.aggregators.ebcc import EBCC
 from crowdclust_app.inference.aggregators.gibbs import Gibbs
 from crowdclust_app.inference.aggregators.iterations import FitStep
 from crowdclust_app.inference.aggregators.kos import KOS, NormalisedKOS
@@ -36,6 +37,7 @@ from crowdclust_app.inference.aggregators.triangular_estimation import OverlapTr
 from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
 
 __all__ = [
+    "EBCC",
     "EM",
     "KOS",
     "Aggregator",

@@ -45,7 +45,7 @@ MOST_CELLS = 100_000_000
 class Common(TypedDict, total=False):
     """The parameters of every method, for the constructors of those that have more."""
 
-    prior: Prior
+    prior: Prior | None
     prevalence: Prevalence
     ties: Ties
     repeats: Repeats
@@ -62,7 +62,8 @@ class Aggregator(Parameters):
     ----------
     prior
         Beta prior `(alpha, beta)` on a worker's probability of being right (per class where a method has several);
-        belief propagation also takes a discrete prior as a dict of probability by accuracy.
+        belief propagation also takes a discrete prior as a dict of probability by accuracy. None is `(2, 1)` unless a
+        method says otherwise.
     prevalence
         Probability of the second class (a number), of every class (a sequence), `"even"`, or `"auto"` to estimate it;
         None is what the method is known for: `auto` for Dawid-Skene, `even` for the others.
@@ -113,6 +114,7 @@ class Aggregator(Parameters):
     fewest_classes: ClassVar[int] = 2
     most_classes: ClassVar[int | None] = 2
     estimates_prevalence: ClassVar[bool] = False
+    usual_prior: ClassVar[tuple[float, float]] = (2.0, 1.0)
     takes_discrete_prior: ClassVar[bool] = False
     order_matters: ClassVar[bool] = False
     usual_iterations: ClassVar[int] = 1000
@@ -124,7 +126,7 @@ class Aggregator(Parameters):
     def __init__(
         self,
         *,
-        prior: Prior = (2.0, 1.0),
+        prior: Prior | None = None,
         prevalence: Prevalence = None,
         ties: Ties = "undecided",
         repeats: Repeats = "all",
@@ -279,8 +281,8 @@ class Aggregator(Parameters):
 
     @property
     def _prior(self) -> Prior:
-        """The prior that holds, for methods that choose one themselves."""
-        return self.prior
+        """The prior that holds."""
+        return self.usual_prior if self.prior is None else self.prior
 
     @property
     def _beta(self) -> tuple[float, float]:

@@ -39,8 +39,8 @@ class _Messages(Aggregator, ABC):
 
     def _starts_negative(self) -> bool:
         """Whether the prior says that workers are wrong more often than right."""
-        if isinstance(self.prior, Mapping):
-            return sum(point * share for point, share in self.prior.items()) < 0.5
+        if isinstance(self._prior, Mapping):
+            return sum(point * share for point, share in self._prior.items()) < 0.5
         alpha, beta = self._beta
         return alpha < beta
 
@@ -83,7 +83,7 @@ class _SumProduct(_Messages):
     _two_coins: ClassVar[bool] = False
 
     def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
-        if not isinstance(self.prior, Mapping):
+        if not isinstance(self._prior, Mapping):
             self._nodes = BetaNodes(*self._beta)
             self._boxes = np.full((table.n_workers, 4), -1, dtype=np.int64)
             alpha, beta = self._beta
@@ -141,8 +141,8 @@ class BeliefPropagation(_SumProduct):
     _bounded = False
 
     def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
-        if isinstance(self.prior, Mapping):
-            return _discrete_messages(edges, incoming, *discrete_nodes(self.prior))
+        if isinstance(self._prior, Mapping):
+            return _discrete_messages(edges, incoming, *discrete_nodes(self._prior))
         return super()._outgoing(edges, np.clip(incoming, -_LARGEST, _LARGEST), run)
 
 

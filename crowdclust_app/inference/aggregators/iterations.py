@@ -51,9 +51,9 @@ class Iterations:
         self._cancel = cancel
         self._begin = time.perf_counter()
 
-    def again(self) -> Iterations:
-        """Begin another fit under the same limits, token and listener."""
-        return Iterations(self.max_iterations, self.tolerance, self._progress, self._cancel)
+    def again(self, *, quiet: bool = False) -> Iterations:
+        """Begin another fit under the same limits, token and (unless it is to be quiet) listener."""
+        return Iterations(self.max_iterations, self.tolerance, None if quiet else self._progress, self._cancel)
 
     def check(self) -> None:
         """Raise `Cancelled` when the token says so."""

@@ -61,7 +61,7 @@ class Ordinal(Aggregator):
             asked = replace(table, classes=("not above", "above"), label=(table.label > boundary).astype(np.int64))
             share = float(prevalence[boundary + 1 :].sum())
             question = TwoCoinEM(
-                prior=self.prior,
+                prior=self._prior,
                 prevalence="auto" if estimated else min(max(share, 1e-12), 1.0 - 1e-12),
                 max_iterations=run.max_iterations,
                 tolerance=self.tolerance,

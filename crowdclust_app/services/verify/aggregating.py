@@ -34,7 +34,6 @@ RELIABILITY_HEADER = (
     "worker", "labels", "accuracy", "sensitivity", "specificity", "accuracy_sd", "sensitivity_sd", "specificity_sd",
     "method",
 )  # fmt: skip
-_USUAL_PRIOR = (2.0, 1.0)
 _PRECISION_HEADER = ("precision", "precision_sd")
 # Parts of a method that progress is counted in.
 _PARTS = 1000
@@ -50,7 +49,7 @@ class AggregateSettings:
         An aggregator or learner of `domain.methods`, or `all` for every method that the labels allow (the
         learners among them when there are features).
     prior
-        Beta prior of a worker's coins; None is 2,1 for the aggregators and what each learner is known for.
+        Beta prior of a worker's coins; None for what each method is known for, 2,1 for most.
     prevalence
         Probability of the second class, `auto` to estimate it, `even`; None for what each method is known for.
     ties, repeats, classes, seed
@@ -331,7 +330,7 @@ def _measured(table: LabelTable) -> bool:
 
 def _make(name: str, settings: AggregateSettings, ordered: bool) -> Aggregator:
     method = method_named(name)(
-        prior=_USUAL_PRIOR if settings.prior is None else settings.prior,
+        prior=settings.prior,
         prevalence=settings.prevalence,  # type: ignore[arg-type]  # checked by the fit
         ties=settings.ties,  # type: ignore[arg-type]
         repeats=settings.repeats,  # type: ignore[arg-type]

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from crowdclust_app.domain.methods import names_of
 from crowdclust_app.inference.aggregators import Aggregator, encode_labels, method_named
 
-# Gibbs draws, and SBIC takes the labels one after another: both have tests of their own.
+# Gibbs and EBCC draw, and SBIC takes the labels one after another: they have tests of their own.
 STEADY = [
     name
     for name in names_of("aggregator")
-    if name not in {"gibbs", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "ordinal", "continuous"}
+    if name not in {"gibbs", "ebcc", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "ordinal", "continuous"}
 ]
 # of pairs that agree equally strongly `te` takes the first by name
 NAMELESS = [name for name in STEADY if name != "te"]
@@ -80,7 +80,7 @@ def test_swapped_classes_give_swapped_labels(name: str, table: list[tuple[int, i
 @given(table=rows)
 @invariant
 def test_results_are_always_sound(name: str, table: list[tuple[int, int, int]]) -> None:
-    small = {"burn_in": 3, "samples": 5} if name == "gibbs" else {}
+    small = {"gibbs": {"burn_in": 3, "samples": 5}, "ebcc": {"n_starts": 2}}.get(name, {})
     fitted = few_rounds(name, table, **small)
     assert np.isfinite(fitted.probabilities_).all()
     np.testing.assert_allclose(fitted.probabilities_.sum(axis=1), 1.0, atol=1e-9)
