@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection as Connection
 from sqlalchemy import Engine, QueuePool, create_engine, event, update
@@ -18,13 +19,15 @@ from sqlalchemy.exc import DBAPIError
 
 from crowdclust_app.domain.errors import CrowdclustError, UserError
 from crowdclust_app.storage import schema
-from crowdclust_app.storage.backups import bring_back, save_lost
 from crowdclust_app.storage.failures import FileLostError, no_locks, not_writable, said_plainly
 from crowdclust_app.storage.files import publish, remove_stale, remove_temporary, temporary_beside
 from crowdclust_app.storage.identity import FileIdentity, can_lock
 from crowdclust_app.storage.logs import set_aside, settle
 from crowdclust_app.storage.migrations import migrate
 from crowdclust_app.storage.probe import file_uri, inspect, reading_uri
+from crowdclust_app.storage.recovery import bring_back
+from crowdclust_app.storage.rescue_log import Statements, mark
+from crowdclust_app.storage.safekeeping import Safekeeping
 
 BUSY_SECONDS = 20.0
 
@@ -38,17 +41,16 @@ class Database:
         The file, which exists and is a campaign of this version (`open_database` makes sure).
     read_only
         Never change the file, nor make another beside it; `write` is refused.
-    rescue
-        Folder for a copy of the file if it is deleted or replaced while it is open; None for no copy.
+    copies
+        The person's folder for copies of campaigns and logs of what is done to them; None for none.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False, rescue: Path | None = None) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, copies: Path | None = None) -> None:
         self.path = path
         self.read_only = read_only
         self._closed = False
-        self.written = False
         self.notes: tuple[str, ...] = ()
-        self._rescue = rescue
+        self._safekeeping = None if copies is None else Safekeeping(path, copies)
         self._lost: FileLostError | None = None
         with said_plainly(path):
             # before the identity: whether the disk can lock is not asked of a file that this process holds
@@ -56,6 +58,8 @@ class Database:
             self._identity = FileIdentity(path)
         self._engine = _engine(uri, _ALWAYS if read_only else _IN_USE)
         self._writing = self._engine.execution_options(crowdclust_write=True)
+        if self._safekeeping is not None:
+            event.listen(self._writing, "after_cursor_execute", _note_statement)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -74,10 +78,25 @@ class Database:
         """
         if self.read_only:
             raise not_writable(self.path)
+        if self._safekeeping is None:
+            with self._transaction(self._writing) as connection:
+                yield connection
+            self._check_identity()
+            return
+        statements = Statements()
         with self._transaction(self._writing) as connection:
-            yield connection
-        self.written = True
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            before = mark(driver)
+            connection.info[_STATEMENTS] = statements
+            try:
+                yield connection
+            finally:
+                del connection.info[_STATEMENTS]
+            after = mark(driver)
         self._check_identity()
+        if statements.made:
+            self._safekeeping.keep(before, after, statements)
 
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
@@ -88,22 +107,24 @@ class Database:
             yield connection
 
     def _check_identity(self) -> None:
-        """Raise `FileLostError` when this is not the file any more; what was in it is copied to the rescue folder."""
+        """Raise `FileLostError` when this is not the file any more; what was in it is kept elsewhere."""
         if self._lost is not None:
             raise self._lost
         try:
             self._identity.check()
         except FileLostError as error:
-            saved = None if self._rescue is None else save_lost(self._identity, self._rescue)
-            if saved is None:
+            saved = self._safekeeping.save(self._identity) if self._safekeeping else None
+            if saved is None and not (self._safekeeping and self._safekeeping.logged):
                 raise
-            self._lost = FileLostError(
-                f"{error.what}; what had been saved is in {saved}, and comes back when an older copy of this campaign "
-                "is opened",
+            where = f"is in {saved}, and" if saved else "is kept, and"
+            said = FileLostError(
+                f"{error.what}; what had been saved {where} comes back when an older copy of this campaign is opened",
                 where=error.where,
                 todo=error.todo,
             )
-            raise self._lost from error
+            if saved is not None:  # nothing that happens to the name brings this file back
+                self._lost = said
+            raise said from error
 
     def refuse_read_only(self) -> None:
         """Raise `UserError` now, and not at the first answer, when the file or its folder cannot be written."""
@@ -113,20 +134,27 @@ class Database:
             connection.rollback()
 
     def close(self) -> None:
-        """Close every connection, and leave no file beside the campaign; one that was lost meanwhile is rescued."""
-        if not self._closed and self.written:
-            with suppress(UserError):
+        """Close every connection, leave no file beside the campaign; a dated copy is kept of one that was changed."""
+        if self._closed:
+            return
+        lost = False
+        if self._safekeeping is not None and self._safekeeping.busy:
+            try:
                 self._check_identity()
-        if not self._closed and not self.read_only:
+            except UserError:
+                lost = True
+        if not self.read_only:
             with suppress(DBAPIError), self._engine.connect() as connection:
                 # removes the empty journal
                 connection.connection.execute("PRAGMA journal_mode = DELETE")
         self._closed = True
         self._engine.dispose()
         self._identity.close()
+        if self._safekeeping is not None:
+            self._safekeeping.close(lost=lost)
 
 
-def open_database(path: Path, *, read_only: bool = False, rescue: Path | None = None) -> Database:
+def open_database(path: Path, *, read_only: bool = False, copies: Path | None = None) -> Database:
     """Open a campaign file for reading and writing, migrating it first if it is of an older version.
 
     Parameters
@@ -135,8 +163,9 @@ def open_database(path: Path, *, read_only: bool = False, rescue: Path | None = 
         The file.
     read_only
         Open it for reading alone, wherever it is; one of an older version is refused then.
-    rescue
-        Where copies of files are that were lost while they were open; what this file lacks comes back from there.
+    copies
+        The person's folder for copies of campaigns and logs of what is done to them; what this file, an older state
+        of its campaign, lacks comes back from there.
 
     Raises
     ------
@@ -162,9 +191,9 @@ def open_database(path: Path, *, read_only: bool = False, rescue: Path | None = 
         raise no_locks(path)
     if version < schema.SCHEMA_VERSION:
         migrate(path, version)
-    if rescue is not None:
-        notes += bring_back(path, rescue)
-    database = Database(path, rescue=rescue)
+    if copies is not None:
+        notes += bring_back(path, copies)
+    database = Database(path, copies=copies)
     database.notes = notes
     try:
         database.refuse_read_only()
@@ -243,6 +272,16 @@ _ALWAYS = (
 _IN_USE = ("journal_mode = TRUNCATE", "synchronous = FULL", *_ALWAYS)
 # A file that is being built is thrown away when anything goes wrong, and synced as a whole before it gets its name.
 _BUILDING = ("page_size = 8192", "journal_mode = MEMORY", "synchronous = OFF", *_ALWAYS)
+
+
+_STATEMENTS = "crowdclust_statements"
+
+
+def _note_statement(
+    connection: Connection, _cursor: object, statement: str, parameters: Any, _context: object, many: bool
+) -> None:
+    if (statements := connection.info.get(_STATEMENTS)) is not None:
+        statements.add(statement, parameters, many)
 
 
 def _engine(uri: str, pragmas: tuple[str, ...]) -> Engine:

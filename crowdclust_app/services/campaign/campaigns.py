@@ -7,7 +7,6 @@ programs may have the same file open.
 from __future__ import annotations
 
 import unicodedata
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +19,6 @@ from crowdclust_app.services.campaign.left_out import refuse_retired
 from crowdclust_app.services.campaign.table_cache import TableCache
 from crowdclust_app.services.folders import data_folder
 from crowdclust_app.storage import catalogue
-from crowdclust_app.storage.backups import back_up_at_closing
 from crowdclust_app.storage.connection import Database, open_database
 from crowdclust_app.storage.failures import NotWritableError
 from crowdclust_app.storage.times import now
@@ -28,10 +26,10 @@ from crowdclust_app.storage.times import now
 LONGEST_NAME = 80
 
 
-def _copies(kind: str) -> Path | None:
-    """The folder for copies of a kind; None where the person has none."""
+def _copies() -> Path | None:
+    """The person's folder for copies of campaigns; None where it cannot be made."""
     try:
-        return data_folder() / kind
+        return data_folder()
     except UserError:
         return None
 
@@ -81,7 +79,7 @@ class Campaign:
             alone); it is unchanged then.
         """
         real = path.resolve()
-        database = open_database(real, read_only=read_only, rescue=None if read_only else _copies("rescued"))
+        database = open_database(real, read_only=read_only, copies=None if read_only else _copies())
         try:
             return cls(real, database)
         except BaseException:
@@ -115,10 +113,6 @@ class Campaign:
     def close(self) -> None:
         """Close the file; everything is in it already. A copy is kept of one that was changed."""
         self.database.close()
-        if self.database.written and (folder := _copies("backups")) is not None:
-            # a copy that cannot be made is no reason to stop anybody's work
-            with suppress(UserError, OSError):
-                back_up_at_closing(self.path, folder)
 
     def __enter__(self) -> Self:
         return self
