@@ -21,7 +21,7 @@ from crowdclust_app.domain.errors import CrowdclustError, UserError
 from crowdclust_app.storage import schema
 from crowdclust_app.storage.failures import FileLostError, no_locks, not_writable, said_plainly
 from crowdclust_app.storage.files import publish, remove_stale, remove_temporary, temporary_beside
-from crowdclust_app.storage.identity import FileIdentity, can_lock
+from crowdclust_app.storage.identity import FileIdentity, can_lock, replaced
 from crowdclust_app.storage.logs import set_aside, settle
 from crowdclust_app.storage.migrations import migrate
 from crowdclust_app.storage.probe import file_uri, inspect, reading_uri
@@ -88,6 +88,9 @@ class Database:
             driver = connection.connection.driver_connection
             assert isinstance(driver, sqlite3.Connection)
             before = mark(driver)
+            if not self._safekeeping.follows(driver, before):
+                # its bytes were overwritten by those of another, which may count as many changes
+                raise self._said_kept(replaced(self.path))
             connection.info[_STATEMENTS] = statements
             try:
                 yield connection
@@ -113,18 +116,25 @@ class Database:
         try:
             self._identity.check()
         except FileLostError as error:
-            saved = self._safekeeping.save(self._identity) if self._safekeeping else None
-            if saved is None and not (self._safekeeping and self._safekeeping.logged):
+            said = self._said_kept(error)
+            if said is error:
                 raise
-            where = f"is in {saved}, and" if saved else "is kept, and"
-            said = FileLostError(
-                f"{error.what}; what had been saved {where} comes back when an older copy of this campaign is opened",
-                where=error.where,
-                todo=error.todo,
-            )
-            if saved is not None:  # nothing that happens to the name brings this file back
-                self._lost = said
             raise said from error
+
+    def _said_kept(self, error: FileLostError) -> FileLostError:
+        """The error with a word on where the content of the lost file is, which is copied if need be."""
+        saved = self._safekeeping.save(self._identity) if self._safekeeping else None
+        if saved is None and not (self._safekeeping and self._safekeeping.logged):
+            return error
+        where = f"is in {saved}, and" if saved else "is kept, and"
+        said = FileLostError(
+            f"{error.what}; what had been saved {where} comes back when an older copy of this campaign is opened",
+            where=error.where,
+            todo=error.todo,
+        )
+        if saved is not None:  # nothing that happens to the name brings this file back
+            self._lost = said
+        return said
 
     def refuse_read_only(self) -> None:
         """Raise `UserError` now, and not at the first answer, when the file or its folder cannot be written."""

@@ -54,12 +54,7 @@ class FileIdentity:
             raise explain_os_error(error, self.path) from error
         changes = self._count()
         if _key(found) != self._key or changes < self._changes:
-            raise FileLostError(
-                "the campaign file was replaced by another one or by an older copy while it was open, and this was not "
-                "saved",
-                where=str(self.path),
-                todo="open it again to go on with what is there now, or restore the newer copy first",
-            )
+            raise replaced(self.path)
         self._changes = changes
 
     def close(self) -> None:
@@ -95,6 +90,15 @@ class FileIdentity:
 
     def _count(self) -> int:
         return int.from_bytes(self.read(_CHANGES_AT + 4)[0][_CHANGES_AT:], "big")
+
+
+def replaced(path: Path) -> FileLostError:
+    """What to say of a file that is another now, or an older state of the same."""
+    return FileLostError(
+        "the campaign file was replaced by another one or by an older copy while it was open, and this was not saved",
+        where=str(path),
+        todo="open it again to go on with what is there now, or restore the newer copy first",
+    )
 
 
 def held(path: Path) -> FileIdentity | None:

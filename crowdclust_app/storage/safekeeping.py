@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 from crowdclust_app.domain.errors import UserError
 from crowdclust_app.storage.backups import identifier_of, keep_dated_copy
 from crowdclust_app.storage.identity import FileIdentity
+from crowdclust_app.storage.probe import reading
 from crowdclust_app.storage.recovery import BACKUPS, RESCUED, newest_state, save_lost
-from crowdclust_app.storage.rescue_log import Entry, Mark, RescueLog, Statements
+from crowdclust_app.storage.rescue_log import Entry, Mark, RescueLog, Statements, holds
 
 
 class Safekeeping:
@@ -33,16 +35,22 @@ class Safekeeping:
         self._lock = threading.Lock()
         self._failed = False
         self._changed = False
+        self._last: Mark | None = None
 
     @property
     def busy(self) -> bool:
         """Whether anything was changed since the last dated copy."""
         return self._changed
 
+    def follows(self, connection: sqlite3.Connection, now: Mark) -> bool:
+        """Whether the file's state is the last that was kept, or one that came after it."""
+        return self._last is None or now == self._last or holds(connection, self._last)
+
     def keep(self, before: Mark, after: Mark, statements: Statements) -> None:
         """Keep a change that the file has; it is on disk here, too, when this returns."""
         with self._lock:
             self._changed = True
+            self._last = after
             if self._failed:
                 return
             try:
@@ -82,5 +90,8 @@ class Safekeeping:
                 self._log.remove()
 
     def _copy(self) -> None:
+        with reading(self._path) as connection:
+            if self._last is not None and not holds(connection, self._last):
+                return  # it is another file now, and the log is all there is
         keep_dated_copy(self._path, self._copies / BACKUPS)
         self._changed = False
