@@ -57,6 +57,11 @@ def _text(summary: Mapping[str, Any]) -> list[str]:
     if summary["repeated"]:
         what = f"{summary['repeated']:,}, {counted(summary['conflicting'], 'conflict')}; counted: {summary['repeats']}"
         rows.append(("Repeated labels", what))
+    for found in summary.get("priors", ()):
+        coins = "one coin a worker" if found["coins"] == 1 else "a coin a class and worker"
+        alpha, beta = found["prior"]
+        gain = f"log evidence {found['bound'] - found['usual_bound']:+.1f} against 2,1"
+        rows.append(("Prior by evidence", f"{alpha:.3g},{beta:.3g} for {coins}; {gain}"))
     scored = summary["methods"][0]["truth_tasks"]
     if scored is not None:
         rows.append(("Known labels", f"of {counted(scored, 'task')}"))

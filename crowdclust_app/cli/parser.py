@@ -199,8 +199,10 @@ def _aggregate(parser: Parser) -> None:
         metavar="NAME|all",
         help=f"one of {', '.join(methods)}; or all that the labels allow (dawid-skene)",
     )
-    parser.add_argument("--prior", type=_prior, metavar="A,B", help="Beta prior on how often a worker is right (2,1; "
-                        "4,1 for ebcc, 2,2 for experts, 3,2 for gp)")  # fmt: skip
+    parser.add_argument("--prior", type=_prior, metavar="A,B|auto|discrete:P,...", help="Beta prior on "
+                        "how often a worker is right (2,1; 4,1 for ebcc, 2,2 for experts, 3,2 for gp); auto chooses "
+                        "one by evidence; discrete:0.5,0.9 is of workers who are right so often, in equal shares or "
+                        "those given (discrete:0.5=0.2,0.9=0.8), for bp")  # fmt: skip
     parser.add_argument("--prevalence", type=_prevalence, metavar="auto|q", help="probability of the second class, or "
                         "auto to estimate it (auto for dawid-skene and ordinal, 0.5 for the others)")  # fmt: skip
     parser.add_argument("--features", type=Path, metavar="features.csv", help="learn from the tasks' features too "
@@ -219,7 +221,11 @@ def _aggregate(parser: Parser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables and summary.json there")
 
 
-def _prior(text: str) -> tuple[float, float]:
+def _prior(text: str) -> tuple[float, float] | dict[float, float] | str:
+    if text == "auto":
+        return "auto"
+    if text.startswith("discrete:"):
+        return _discrete(text)
     try:
         alpha, beta = (float(part) for part in text.split(","))
     except ValueError:
@@ -227,6 +233,25 @@ def _prior(text: str) -> tuple[float, float]:
     if not (0 < alpha < math.inf and 0 < beta < math.inf):
         raise argparse.ArgumentTypeError(f"{text} is not two numbers above 0")
     return alpha, beta
+
+
+def _discrete(text: str) -> dict[float, float]:
+    """A discrete prior: accuracies in equal shares, or each with its share."""
+    parts = [part.split("=") for part in text.removeprefix("discrete:").split(",")]
+    try:
+        points = [float(part[0]) for part in parts]
+        shares = [1.0 / len(parts)] * len(parts) if all(len(part) == 1 for part in parts) else [
+            float(share) for _, share in parts
+        ]  # fmt: skip
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a list of accuracies such as discrete:0.5,0.9 or discrete:0.5=0.2,0.9=0.8"
+        ) from None
+    if not all(0 <= point <= 1 for point in points) or len(set(points)) < len(points):
+        raise argparse.ArgumentTypeError(f"{text} has an accuracy twice, or one that is not between 0 and 1")
+    if not all(share >= 0 for share in shares) or not math.isclose(sum(shares), 1.0, abs_tol=1e-9):
+        raise argparse.ArgumentTypeError(f"the shares in {text} do not sum to 1")
+    return dict(zip(points, shares, strict=True))
 
 
 def _prevalence(text: str) -> str | float:

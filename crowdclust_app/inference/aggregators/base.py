@@ -116,6 +116,8 @@ class Aggregator(Parameters):
     estimates_prevalence: ClassVar[bool] = False
     usual_prior: ClassVar[tuple[float, float]] = (2.0, 1.0)
     takes_discrete_prior: ClassVar[bool] = False
+    # how many coins a worker has: 1, or 2 for one a class
+    coins: ClassVar[int] = 1
     order_matters: ClassVar[bool] = False
     usual_iterations: ClassVar[int] = 1000
     # a method of so many rounds, whether anything still changes after them or not

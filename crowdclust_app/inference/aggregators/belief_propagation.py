@@ -158,6 +158,7 @@ class TwoCoinBeliefPropagation(_SumProduct):
     """
 
     name = "bp2"
+    coins = 2
     usual_iterations = 100
     _two_coins = True
 

@@ -21,6 +21,7 @@ from crowdclust_app.inference.aggregators.one_coin import EM_MARGIN
 class _Confusion(Aggregator):
     """Alternates between the workers' confusion matrices and the tasks' classes."""
 
+    coins = 2
     _exact: ClassVar[bool] = False
     _kind: ClassVar[str] = "mean"
     # ends when the bound rises by less than the tolerance a label, as is usual for Dawid-Skene: the likelihood of

@@ -60,6 +60,7 @@ class EBCC(Aggregator):
     """
 
     name = "ebcc"
+    coins = 2
     most_classes = None
     estimates_prevalence = True
     compiled = True

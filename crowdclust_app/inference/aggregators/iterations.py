@@ -48,17 +48,17 @@ class Iterations:
         self.converged = False
         self.bounds: list[float] = []
         self._progress = progress
-        self._cancel = cancel
+        self.token = cancel
         self._begin = time.perf_counter()
 
     def again(self, *, quiet: bool = False) -> Iterations:
         """Begin another fit under the same limits, token and (unless it is to be quiet) listener."""
-        return Iterations(self.max_iterations, self.tolerance, None if quiet else self._progress, self._cancel)
+        return Iterations(self.max_iterations, self.tolerance, None if quiet else self._progress, self.token)
 
     def check(self) -> None:
         """Raise `Cancelled` when the token says so."""
-        if self._cancel is not None:
-            self._cancel.check()
+        if self.token is not None:
+            self.token.check()
 
     def step(self, change: float, bound: float | None = None) -> bool:
         """End an iteration.

@@ -105,7 +105,7 @@ def check_prior(prior: Prior, takes_discrete: bool, name: str) -> None:
     """
     if isinstance(prior, Mapping):
         if not takes_discrete:
-            raise InvalidInputError(f"{name} takes a Beta prior only", todo="give two numbers such as 2,1")
+            raise InvalidInputError(f"{name} takes a Beta prior only", todo="give two numbers such as 2,1, or take bp")
         shares = list(prior.values())
         good = bool(shares) and all(0 <= p <= 1 for p in prior) and all(w >= 0 for w in shares)
         if not good or not math.isclose(sum(shares), 1.0, abs_tol=1e-9):

@@ -39,6 +39,7 @@ class Ordinal(Aggregator):
     """
 
     name = "ordinal"
+    coins = 2
     most_classes = None
     estimates_prevalence = True
 

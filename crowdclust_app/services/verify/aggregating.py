@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from crowdclust_app.domain.cancellation import CancelToken
 from crowdclust_app.domain.errors import UserError
@@ -15,6 +15,8 @@ from crowdclust_app.domain.methods import METHODS, names_of
 from crowdclust_app.domain.names import Names, path_key
 from crowdclust_app.inference.aggregators import Aggregator, FitStep, LabelTable, encode_labels, method_named
 from crowdclust_app.inference.aggregators.columns import number_of
+from crowdclust_app.inference.aggregators.iterations import Iterations
+from crowdclust_app.inference.aggregators.prior_choice import ChosenPrior, choose_prior
 from crowdclust_app.inference.aggregators.registry import warm_up
 from crowdclust_app.inference.aggregators.scoring import score
 from crowdclust_app.io.csvtext import write_table
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from crowdclust_app.services.verify.features import Aligned, FeatureTable
 
 ALL = "all"
+AUTO = "auto"
 INFERRED_HEADER = ("task", "label", "probability", "labels", "method")
 RELIABILITY_HEADER = (
     "worker", "labels", "accuracy", "sensitivity", "specificity", "accuracy_sd", "sensitivity_sd", "specificity_sd",
@@ -49,7 +52,8 @@ class AggregateSettings:
         An aggregator or learner of `domain.methods`, or `all` for every method that the labels allow (the
         learners among them when there are features).
     prior
-        Beta prior of a worker's coins; None for what each method is known for, 2,1 for most.
+        Beta prior of a worker's coins, probabilities by accuracy (a discrete prior), or `auto` to choose a Beta prior
+        by evidence; None for what each method is known for, 2,1 for most.
     prevalence
         Probability of the second class, `auto` to estimate it, `even`; None for what each method is known for.
     ties, repeats, classes, seed
@@ -57,7 +61,7 @@ class AggregateSettings:
     """
 
     method: str = "dawid-skene"
-    prior: tuple[float, float] | None = None
+    prior: tuple[float, float] | Mapping[float, float] | Literal["auto"] | None = None
     prevalence: float | str | None = None
     ties: str = "undecided"
     repeats: str = "all"
@@ -68,7 +72,7 @@ class AggregateSettings:
         """Give the settings as a summary holds them."""
         return {
             "method": self.method,
-            "prior": None if self.prior is None else list(self.prior),
+            "prior": _plain_prior(self.prior),
             "prevalence": self.prevalence,
             "ties": self.ties,
             "repeats": self.repeats,
@@ -177,7 +181,8 @@ def aggregate_rows(
     except UserError as error:
         raise UserError(error.what, where=where, todo=error.todo) from error
     aligned = None if features is None else _aligned(table, features)
-    fitted, skipped = _fit_methods(table, aligned, settings, rows.ordered, where, progress, cancel)
+    chosen: dict[int, ChosenPrior] = {}
+    fitted, skipped = _fit_methods(table, aligned, settings, rows.ordered, chosen, where, progress, cancel)
     summary = {
         "tasks": table.n_tasks,
         "workers": table.n_workers,
@@ -192,6 +197,16 @@ def aggregate_rows(
         "predicted": None if aligned is None else len(aligned.items) - int((table.task_counts > 0).sum()),
         "methods": [_figures(method, truth) for method in fitted],
         "skipped": skipped,
+        "priors": [
+            {
+                "coins": coins,
+                "prior": _plain_prior(found.prior),
+                "bound": found.bound,
+                "usual_prior": _plain_prior(found.usual),
+                "usual_bound": found.usual_bound,
+            }
+            for coins, found in chosen.items()
+        ],
         "settings": settings.as_dict(),
     }
     notes = _unused_settings(settings.method, settings.prevalence, aligned is not None)
@@ -246,11 +261,15 @@ def _fit_methods(
     aligned: Aligned | None,
     settings: AggregateSettings,
     ordered: bool,
+    chosen: dict[int, ChosenPrior],
     where: str | None,
     progress: Progress | None,
     cancel: CancelToken | None,
 ) -> tuple[list[Aggregator], list[dict[str, str]]]:
-    """Fit what was asked for; of `all`, what cannot be applied is skipped with its reason."""
+    """Fit what was asked for; of `all`, what cannot be applied is skipped with its reason.
+
+    Priors that are chosen by evidence go into `chosen`, by the number of coins.
+    """
     learners = names_of("learner")
     names = [name for name in names_of("aggregator") if METHODS[name].scale != "interval" or _measured(table)]
     names += learners if aligned is not None else ()
@@ -268,6 +287,8 @@ def _fit_methods(
                 method = _learn(name, table, aligned, settings, listen, cancel)
             else:
                 method = _make(name, settings, ordered)
+                if settings.prior == AUTO:
+                    method.set_params(prior=_chosen_prior(method, table, settings, chosen, progress, cancel))
                 _prepare(method, table, number, len(names), progress)
                 method.fit_encoded(table, progress=listen, cancel=cancel)
         except UserError as error:
@@ -291,6 +312,8 @@ def _learn(
     # most aggregations need no learner, and start without SciPy
     from crowdclust_app.services.verify.learner_fits import fit_learner, make_learner
 
+    if isinstance(settings.prior, str | Mapping):
+        raise UserError(f"{name} takes a Beta prior only", todo="give two numbers such as 2,1")
     learner = make_learner(
         name,
         prior=settings.prior,
@@ -328,10 +351,37 @@ def _measured(table: LabelTable) -> bool:
     return all(number is not None for number in numbers) and any(number % 1 for number in numbers if number is not None)
 
 
+def _chosen_prior(
+    method: Aggregator,
+    table: LabelTable,
+    settings: AggregateSettings,
+    chosen: dict[int, ChosenPrior],
+    progress: Progress | None,
+    cancel: CancelToken | None,
+) -> tuple[float, float]:
+    """The Beta prior that evidence chooses for methods with as many coins."""
+    if METHODS[method.name].scale == "interval":
+        return method.usual_prior
+    if method.coins not in chosen:
+        run = Iterations(1, 0.0, _listener("choosing the prior", 0, 1, progress), cancel)
+        prevalence = settings.prevalence
+        if prevalence is None and method.estimates_prevalence:
+            prevalence = "auto"
+        chosen[method.coins] = choose_prior(table, coins=method.coins, prevalence=prevalence, run=run)  # type: ignore[arg-type]
+    return chosen[method.coins].prior
+
+
+def _plain_prior(prior: tuple[float, float] | Mapping[float, float] | str | None) -> Any:
+    """A prior as a summary holds it."""
+    if prior is None or isinstance(prior, str):
+        return prior
+    return {f"{point:g}": share for point, share in prior.items()} if isinstance(prior, Mapping) else list(prior)
+
+
 def _make(name: str, settings: AggregateSettings, ordered: bool) -> Aggregator:
     method = method_named(name)(
-        prior=settings.prior,
-        prevalence=settings.prevalence,  # type: ignore[arg-type]  # checked by the fit
+        prior=settings.prior,  # type: ignore[arg-type]  # checked by the fit
+        prevalence=settings.prevalence,  # type: ignore[arg-type]
         ties=settings.ties,  # type: ignore[arg-type]
         repeats=settings.repeats,  # type: ignore[arg-type]
         classes=settings.classes,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pandas
 import pytest
 
 from crowdclust_app.domain.methods import names_of
+from crowdclust_app.inference.aggregators import BeliefPropagation
 
 
 @pytest.fixture
@@ -82,6 +84,13 @@ def test_oddities_of_the_table_are_said(run, tmp_path: Path) -> None:
     [
         (("--prior", "2"), "argument --prior: 2 is not two numbers such as 2,1"),
         (("--prior", "2,0"), "argument --prior: 2,0 is not two numbers above 0"),
+        (("--prior", "discrete:0.5,x"), "discrete:0.5,x is not a list of accuracies such as discrete:0.5,0.9 or"),
+        (("--prior", "discrete:0.5=0.2,0.9"), "is not a list of accuracies"),
+        (("--prior", "discrete:0.5,1.5"), "discrete:0.5,1.5 has an accuracy twice, or one that is not between 0 and 1"),
+        (("--prior", "discrete:0.5,0.5"), "has an accuracy twice"),
+        (("--prior", "discrete:0.5=0.2,0.9=0.7"), "the shares in discrete:0.5=0.2,0.9=0.7 do not sum to 1"),
+        (("--prior", "discrete:0.5,0.9"), "dawid-skene takes a Beta prior only; give two numbers such as 2,1, or"),
+        (("--prior", "auto", "--method", "experts"), "experts takes a Beta prior only; give two numbers such as 2,1."),
         (("--prevalence", "1.5"), "argument --prevalence: 1.5 is neither auto nor a number between 0 and 1"),
         (("--prevalence", "some"), "argument --prevalence: some is neither auto nor a number between 0 and 1"),
         (("--method", "glad"), "argument --method: invalid choice: 'glad'"),
@@ -94,6 +103,29 @@ def test_what_is_wrong_is_said_in_one_line(run, labels: Path, options: tuple[str
     assert done.code == 2
     assert said in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_prior_is_chosen_by_evidence_or_discrete(run, labels: Path, truth: Path) -> None:
+    done = run("aggregate", labels, "--method", "all", "--prior", "auto", "--truth", truth)
+    assert done.code == 0
+    shown = [line.split("  ")[-1] for line in done.out.splitlines() if line.startswith("Prior by evidence")]
+    assert [line.split(" for ")[1].split(";")[0] for line in shown] == [
+        "one coin a worker", "a coin a class and worker"
+    ]  # fmt: skip
+    done = run("aggregate", labels, "--method", "bp2", "--prior", "auto", "--json")
+    (found,) = done.summary["priors"]
+    assert found["bound"] >= found["usual_bound"]
+    assert (found["coins"], found["usual_prior"], done.summary["settings"]["prior"]) == (2, [2.0, 1.0], "auto")
+    same = run("aggregate", labels, "--method", "bp2", "--prior", ",".join(map(repr, found["prior"])), "--json")
+    assert same.summary["methods"][0]["log_loss"] == done.summary["methods"][0]["log_loss"]
+    discrete = run("aggregate", labels, "--method", "bp", "--prior", "discrete:0.5=0.2,0.9=0.8", "--json", "--out", "d")
+    assert discrete.summary["settings"]["prior"] == {"0.5": 0.2, "0.9": 0.8}
+    assert discrete.summary["priors"] == []
+    expected = BeliefPropagation(prior={0.5: 0.2, 0.9: 0.8}).fit(pandas.read_csv(labels))
+    with Path("d/labels_inferred.csv").open(newline="") as file:
+        got = [float(row["probability"]) for row in csv.DictReader(file)]
+    assert got == pytest.approx(expected.probabilities_.max(axis=1).tolist())
+    assert run("aggregate", labels, "--method", "bp", "--prior", "discrete:0.7,0.9", "--json").code == 0
 
 
 def test_a_table_that_is_wrong_changes_nothing(run, tmp_path: Path) -> None:
