@@ -122,6 +122,8 @@ _ALL = (
     Method("te-overlap", "Triangular estimation, overlapping", "aggregator",
            f"{_AGGREGATORS}.triangular_estimation:OverlapTriangularEstimation", "bonald2017",
            "triangular estimation, each worker beside two who share tasks with that worker"),
+    Method("glad", "GLAD", "aggregator", f"{_AGGREGATORS}.glad:GLAD", "whitehill2009",
+           "one ability a worker and one difficulty a task"),
     Method("dawid-skene", "Dawid-Skene", "aggregator", f"{_AGGREGATORS}.confusion_matrices:DawidSkene", "dawid1979",
            "sensitivity, specificity and the share of yes, by EM", verify_row=7),
     Method("dawid-skene-map", "Dawid-Skene, MAP", "aggregator", f"{_AGGREGATORS}.confusion_matrices:DawidSkeneMAP",

@@ -65,7 +65,7 @@ def test_the_order_of_files_and_screens() -> None:
     )  # fmt: skip
     assert names_of("aggregator", "learner") == (
         "majority", "soft-vote", "em", "amf", "mf", "bp", "bp-max", "kos", "kos-normalised", "em2", "amf2", "mf2",
-        "bp2", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "gibbs", "te", "te-overlap", "dawid-skene",
+        "bp2", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "gibbs", "te", "te-overlap", "glad", "dawid-skene",
         "dawid-skene-map", "ebcc", "ordinal", "continuous", "experts", "gp",
     )  # fmt: skip
     assert verify_names() == ("majority", "em", "em2", "mf", "bp", "bp2", "dawid-skene", "sbic-fast")

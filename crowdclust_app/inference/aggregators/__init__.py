@@ -25,6 +25,7 @@ from crowdclust_app.inference.aggregators.confusion_matrices import (
 from crowdclust_app.inference.aggregators.continuous import Continuous
 from crowdclust_app.inference.aggregators.ebcc import EBCC
 from crowdclust_app.inference.aggregators.gibbs import Gibbs
+from crowdclust_app.inference.aggregators.glad import GLAD
 from crowdclust_app.inference.aggregators.iterations import FitStep
 from crowdclust_app.inference.aggregators.kos import KOS, NormalisedKOS
 from crowdclust_app.inference.aggregators.label_table import LabelTable, encode_labels
@@ -39,6 +40,7 @@ from crowdclust_app.inference.aggregators.voting import Majority, SoftVote
 __all__ = [
     "EBCC",
     "EM",
+    "GLAD",
     "KOS",
     "Aggregator",
     "ApproximateMeanField",

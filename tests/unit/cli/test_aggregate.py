@@ -93,7 +93,7 @@ def test_oddities_of_the_table_are_said(run, tmp_path: Path) -> None:
         (("--prior", "auto", "--method", "experts"), "experts takes a Beta prior only; give two numbers such as 2,1."),
         (("--prevalence", "1.5"), "argument --prevalence: 1.5 is neither auto nor a number between 0 and 1"),
         (("--prevalence", "some"), "argument --prevalence: some is neither auto nor a number between 0 and 1"),
-        (("--method", "glad"), "argument --method: invalid choice: 'glad'"),
+        (("--method", "wavg"), "argument --method: invalid choice: 'wavg'"),
         (("--features", "f.csv"), "dawid-skene takes no features"),
         (("--method", "gp", "--features", "f.csv"), "f.csv: there is no such file; check the name."),
     ],

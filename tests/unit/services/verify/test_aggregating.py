@@ -131,15 +131,26 @@ def test_what_the_labels_do_not_allow_is_skipped_with_its_reason(tmp_path: Path)
     report = aggregate_file(path, AggregateSettings(method="all", prior=(2.0, 2.0)))
     done = [method["method"] for method in report.summary["methods"]]
     streamed = ["sbic-fast", "sbic-sorted", "sbic-sorted-shared"]
-    assert done == ["majority", "soft-vote", "em", "amf", "mf", *streamed, "dawid-skene", "dawid-skene-map", "ebcc"]
+    assert done == [
+        "majority",
+        "soft-vote",
+        "em",
+        "amf",
+        "mf",
+        *streamed,
+        "glad",
+        "dawid-skene",
+        "dawid-skene-map",
+        "ebcc",
+    ]
     reasons = {skipped["method"]: skipped["reason"] for skipped in report.summary["skipped"]}
     assert reasons["bp"].startswith("bp is for 2 classes and the labels have 3")
     assert reasons["ordinal"].startswith("ordinal needs ordered classes")
     assert set(done) | set(reasons) == set(names_of("aggregator")) - {"continuous"}
     with pytest.raises(UserError, match=r"labels.csv: bp is for 2 classes"):
         aggregate_file(path, AggregateSettings(method="bp"))
-    with pytest.raises(UserError, match="there is no method glad"):
-        aggregate_file(path, AggregateSettings(method="glad"))
+    with pytest.raises(UserError, match="there is no method wavg"):
+        aggregate_file(path, AggregateSettings(method="wavg"))
     with pytest.raises(UserError, match="the prevalence -3 is of two classes"):
         aggregate_file(path, AggregateSettings(method="all", prevalence=-3.0))
 
