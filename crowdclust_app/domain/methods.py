@@ -130,6 +130,8 @@ _ALL = (
            "raykar2009", "a confusion matrix a worker, with a prior, by EM"),
     Method("ebcc", "EBCC", "aggregator", f"{_AGGREGATORS}.ebcc:EBCC", "li2019",
            "Dawid-Skene with kinds of tasks in each class, on which workers err together"),
+    Method("community-bcc", "CommunityBCC", "aggregator", f"{_AGGREGATORS}.community_bcc:CommunityBCC", "venanzi2014",
+           "a confusion matrix a worker, near that of the worker's community"),
     Method("ordinal", "Ordinal", "aggregator", f"{_AGGREGATORS}.ordinal:Ordinal", "raykar2009",
            "ordered classes, as questions whether a task is above each", scale="ordinal"),
     Method("continuous", "Continuous", "aggregator", f"{_AGGREGATORS}.continuous:Continuous", "raykar2009",

@@ -66,7 +66,7 @@ def test_the_order_of_files_and_screens() -> None:
     assert names_of("aggregator", "learner") == (
         "majority", "soft-vote", "em", "amf", "mf", "bp", "bp-max", "kos", "kos-normalised", "em2", "amf2", "mf2",
         "bp2", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "gibbs", "te", "te-overlap", "glad", "dawid-skene",
-        "dawid-skene-map", "ebcc", "ordinal", "continuous", "experts", "gp",
+        "dawid-skene-map", "ebcc", "community-bcc", "ordinal", "continuous", "experts", "gp",
     )  # fmt: skip
     assert verify_names() == ("majority", "em", "em2", "mf", "bp", "bp2", "dawid-skene", "sbic-fast")
     assert (title_of("nmf-masked"), title_of("of a later version")) == ("NMF, seen pairs", "of a later version")

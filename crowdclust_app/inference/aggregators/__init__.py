@@ -15,6 +15,7 @@ from crowdclust_app.inference.aggregators.belief_propagation import (
     MaxProduct,
     TwoCoinBeliefPropagation,
 )
+from crowdclust_app.inference.aggregators.community_bcc import CommunityBCC
 from crowdclust_app.inference.aggregators.confusion_matrices import (
     DawidSkene,
     DawidSkeneMAP,
@@ -45,6 +46,7 @@ __all__ = [
     "Aggregator",
     "ApproximateMeanField",
     "BeliefPropagation",
+    "CommunityBCC",
     "Continuous",
     "DawidSkene",
     "DawidSkeneMAP",

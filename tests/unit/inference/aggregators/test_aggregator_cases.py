@@ -32,7 +32,7 @@ OF_CLASSES = [name for name in names_of("aggregator") if name != "continuous"]
 # Methods whose answer is a posterior: one label moves it a little and no more.
 CAUTIOUS = ["soft-vote", "amf", "mf", "bp", "amf2", "mf2", "bp2", "sbic-fast", "sbic-sorted", "sbic-sorted-shared",
             "gibbs"]  # fmt: skip
-DRAWN = {"gibbs", "ebcc"}
+DRAWN = {"gibbs", "ebcc", "community-bcc"}
 BY_ORDER = {"sbic-fast", "sbic-sorted", "sbic-sorted-shared"}
 
 

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from crowdclust_app.domain.methods import names_of
 from crowdclust_app.inference.aggregators import Aggregator, encode_labels, method_named
 
-# Gibbs and EBCC draw, and SBIC takes the labels one after another: they have tests of their own.
-STEADY = [
-    name
-    for name in names_of("aggregator")
-    if name not in {"gibbs", "ebcc", "sbic-fast", "sbic-sorted", "sbic-sorted-shared", "ordinal", "continuous"}
-]
+# Gibbs, EBCC and CommunityBCC draw, and SBIC takes the labels one after another: they have tests of their own.
+DRAWN = {"gibbs", "ebcc", "community-bcc", "sbic-fast", "sbic-sorted", "sbic-sorted-shared"}
+STEADY = [name for name in names_of("aggregator") if name not in DRAWN | {"ordinal", "continuous"}]
 # of pairs that agree equally strongly `te` takes the first by name
 NAMELESS = [name for name in STEADY if name != "te"]
 EVEN = {"prevalence": 0.5}

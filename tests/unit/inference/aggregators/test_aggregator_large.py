@@ -63,7 +63,7 @@ def test_many_labels_in_any_shape_are_a_result(name: str, shape: str) -> None:
         return
     # rounds differ from method to method; a few show what one costs
     few = {"n_starts": 2, "burn_in": 5, "samples": 10} if name == "gibbs" else {"max_iterations": 25}
-    few |= {"n_starts": 2} if name == "ebcc" else {}
+    few |= {"ebcc": {"n_starts": 2}, "community-bcc": {"communities": 2, "n_starts": 1}}.get(name, {})
     fitted = method_named(name)(**few).fit_encoded(table)  # type: ignore[arg-type]
     assert np.isfinite(fitted.probabilities_).all()
     assert ((fitted.accuracy_ >= 0) & (fitted.accuracy_ <= 1)).all()

@@ -36,7 +36,8 @@ from crowdclust_app.inference.aggregators.scoring import score
 COMMON = {"prior", "prevalence", "ties", "repeats", "classes", "max_iterations", "tolerance", "seed"}
 OWN = {"soft-vote": {"pseudo_votes"}, "gibbs": {"n_starts", "burn_in", "samples"}, "sbic-fast": {"order"},
        "sbic-sorted": {"order"}, "sbic-sorted-shared": {"order"},
-       "ebcc": {"subtypes", "concentration", "n_starts"}, "glad": {"held_out"}}  # fmt: skip
+       "ebcc": {"subtypes", "concentration", "n_starts"}, "glad": {"held_out"},
+       "community-bcc": {"communities", "precision", "n_starts"}}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", names_of("aggregator"))
