@@ -24,6 +24,8 @@ _LARGEST = 600.0
 MANY_LABELS = 1000
 # Messages that still swing after so many rounds are averaged with the last ones; the fixed points are the same.
 _UNDAMPED = 20
+# Workers between two looks at the cancel token.
+_SLICE = 64
 
 
 class _Messages(Aggregator, ABC):
@@ -52,6 +54,7 @@ class _Messages(Aggregator, ABC):
         if self._starts_negative():
             outgoing = -outgoing
         beliefs = self._sum(table, edges, outgoing, prevalence)
+        settled = np.tanh(outgoing / 4.0)
         going = True
         while going:
             # the product of all other messages to the task: dividing the belief by its own is one pass over the edges
@@ -67,8 +70,8 @@ class _Messages(Aggregator, ABC):
                 prevalence = np.array([1.0 - share, share])
             beliefs = self._sum(table, edges, outgoing, prevalence)
             # far out, a message may still grow while the probability it stands for is settled
-            change = np.abs(np.tanh(outgoing / 4.0) - np.tanh(before / 4.0))
-            going = run.step(float(change.max()))
+            last, settled = settled, np.tanh(outgoing / 4.0)
+            going = run.step(float(np.abs(settled - last).max()))
         return LabelPosterior(log_odds_to_log_probabilities(beliefs), prevalence, {"log_odds_": beliefs})
 
     def _sum(self, table: LabelTable, edges: Edges, outgoing: Floats, prevalence: Floats) -> Floats:
@@ -182,54 +185,43 @@ class MaxProduct(_Messages):
     _damped = False
     compiled = True
 
-    def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+    def _infer(self, table: LabelTable, run: Iterations) -> LabelPosterior:
         # most methods need no SciPy
         from scipy.special import betaln
 
+        edges = table.edges
+        self._sign = np.sign(edges.ones - edges.zeros).astype(np.float64)
+        used = np.flatnonzero(self._sign)
+        counts = np.bincount(edges.worker[used], minlength=table.n_workers)
+        self._used = used, np.concatenate([[0], np.cumsum(counts)])
+        # the log prior weight of each count of right labels, for each number of labels that occurs
         alpha, beta = self._beta
-        sign = np.sign(edges.ones - edges.zeros)
+        sizes = np.flatnonzero(np.bincount(counts))
+        right = np.concatenate([np.arange(size + 1) for size in sizes])
+        wrong = np.concatenate([np.arange(size, -1, -1) for size in sizes])
+        self._log_psi: Floats = np.asarray(betaln(alpha + right, beta + wrong))
+        begin = np.zeros(sizes[-1] + 1, dtype=np.int64)
+        begin[sizes] = np.cumsum(sizes + 1) - (sizes + 1)
+        self._begin_psi = begin[counts]
+        posterior = super()._infer(table, run)
+        # as large as the table, and of no use after the fit
+        del self._sign, self._used, self._log_psi, self._begin_psi
+        return posterior
+
+    def _outgoing(self, edges: Edges, incoming: Floats, run: Iterations) -> Floats:
+        # compiled kernels take a second to load; most methods need none
+        from crowdclust_app.inference.aggregators.bp_kernels import max_product_messages
+
+        used, pointers = self._used
+        sign = self._sign[used]
+        right, found = sign * incoming[used], np.empty(len(used))
+        for first in range(0, len(pointers) - 1, _SLICE):
+            run.check()
+            last = min(first + _SLICE, len(pointers) - 1)
+            max_product_messages(first, last, pointers, right, self._begin_psi, self._log_psi, found)
         out = np.zeros_like(incoming)
-        for worker in range(len(edges.pointers) - 1):
-            mine = np.arange(edges.pointers[worker], edges.pointers[worker + 1])
-            mine = mine[sign[mine] != 0]
-            if not len(mine):
-                continue
-            if worker % 64 == 0:
-                run.check()
-            n = len(mine)
-            log_psi = np.asarray(betaln(alpha + np.arange(n + 1), beta + n - np.arange(n + 1)))
-            out[mine] = sign[mine] * max_product_messages(sign[mine] * incoming[mine], log_psi)
+        out[used] = sign * found
         return out
-
-
-def max_product_messages(log_odds: Floats, log_psi: Floats) -> Floats:
-    """Outgoing max-product messages of one worker in `O(n log n)`.
-
-    Parameters
-    ----------
-    log_odds : ndarray of shape (n,)
-        Incoming log-odds that each label is right.
-    log_psi : ndarray of shape (n + 1,)
-        Log prior weight of each count of right labels.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Best log-weight with the label right minus the best with it wrong.
-    """
-    n = len(log_odds)
-    order = np.argsort(-log_odds, kind="stable")
-    ranked = log_odds[order]
-    best = np.concatenate([[0.0], np.cumsum(ranked)])  # the best k labels to be right
-    # without the label of rank r: k others are the first k while k <= r, and after that the first k + 1 less that label
-    right_low = np.maximum.accumulate(log_psi[1:] + best[:n])
-    wrong_low = np.maximum.accumulate(log_psi[:n] + best[:n])
-    infinite = np.array([-np.inf])
-    right_high = np.concatenate([np.maximum.accumulate((log_psi[2:] + best[2:])[::-1])[::-1], infinite])
-    wrong_high = np.concatenate([np.maximum.accumulate((log_psi[1:n] + best[2:])[::-1])[::-1], infinite])
-    out = np.empty(n)
-    out[order] = np.maximum(right_low, right_high - ranked) - np.maximum(wrong_low, wrong_high - ranked)
-    return out
 
 
 def _discrete_messages(edges: Edges, incoming: Floats, points: Floats, log_shares: Floats) -> Floats:

@@ -35,8 +35,7 @@ from crowdclust_app.inference.aggregators import (
     encode_labels,
     quadrature,
 )
-from crowdclust_app.inference.aggregators.belief_propagation import max_product_messages
-from crowdclust_app.inference.aggregators.bp_kernels import one_coin_messages, two_coin_messages
+from crowdclust_app.inference.aggregators.bp_kernels import max_product_messages, one_coin_messages, two_coin_messages
 from crowdclust_app.inference.aggregators.bp_large import one_coin_messages_of_many, two_coin_messages_of_many
 from crowdclust_app.inference.aggregators.bp_points import gather, spread
 from crowdclust_app.inference.aggregators.quadrature import BetaNodes
@@ -84,7 +83,12 @@ def test_max_product_messages_equal_a_search_over_all_subsets() -> None:
     rng = np.random.default_rng(3)
     odds, log_psi = rng.normal(0, 2, 7), rng.normal(0, 3, 8)
     worlds, _ = every_world(random_tree(6, 1, 0), (1.0, 1.0), 0.5, 1)
-    for left_out, message in enumerate(max_product_messages(odds, log_psi)):
+    found, pointers = np.full(9, np.nan), np.array([0, 1, 8, 8, 9])
+    # between workers whose weights come after and who are not asked for
+    columns = (np.concatenate([[0.3], odds, [0.4]]), np.array([8, 0, 0, 8]), np.concatenate([log_psi, [0.1, 0.2]]))
+    max_product_messages(1, 3, pointers, *columns, found)
+    assert np.isnan(found[[0, 8]]).all()
+    for left_out, message in enumerate(found[1:8]):
         weights, counts = worlds @ np.delete(odds, left_out), worlds.sum(axis=1)
         assert message == pytest.approx((weights + log_psi[counts + 1]).max() - (weights + log_psi[counts]).max())
 
